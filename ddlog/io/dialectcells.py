@@ -60,9 +60,8 @@ def other_form(type: Type, typedefs: TypeDefs, text: str) -> str:
     if is_option(type) and text.lower() in _ABSENT:
         found = (f"null={text}",)
     elif _is_number(held, typedefs):
-        found = tuple(option for signs, option in _NUMBERS.items() if _reads(type, typedefs, text, *signs))[
-            :1
-        ]
+        fit = (option for signs, option in _NUMBERS.items() if _reads(type, typedefs, text, *signs))
+        found = (*fit,)[:1]
     elif str(held).rpartition("::")[2] == "Date":
         found = next((each for form, each in _DAYS.items() if re.match(form, text, re.ASCII)), ())
     options = " or ".join(f"`?{each}`" for each in found)
@@ -70,7 +69,8 @@ def other_form(type: Type, typedefs: TypeDefs, text: str) -> str:
 
 
 def _reads(type: Type, typedefs: TypeDefs, text: str, decimal: str, thousands: str) -> bool:
-    """Whether a cell is a number of the type in a form."""
+    """Whether a cell is a number of the type, written with these signs before its decimals and between its
+    thousands."""
     if not number_form(decimal, thousands).match(text):
         return False
     try:

@@ -58,7 +58,7 @@ def in_order(node: Expression, places: SqlPlaces) -> tuple[Expression, tuple[Key
 
 
 def added(number: int) -> str:
-    """The name of a column that a query has more for its order, as nobody names one of his own."""
+    """The name of a column that a query gets only for its order; users hardly name a column so."""
     return f"order by {number}"
 
 

@@ -217,7 +217,7 @@ class _Parser:
         return len(tokens)
 
     def _is_one_of_two(self, period: Token) -> bool:
-        """Whether a period is one of `..`, which ends nothing."""
+        """Whether a period belongs to `..`. Such a period ends no declaration."""
         text = self.source_text
         return "." in (text[period.start - 1 : period.start], text[period.end : period.end + 1])
 

@@ -715,7 +715,7 @@ class InProcess:
             raise self._given_up(error) from None
 
     def _given_up(self, error: MemoryError) -> memory.Exhausted:
-        """What tells of an epoch that ran out of memory. Gives back what it took."""
+        """The error for an epoch that ran out of memory. Gives the memory of the epoch back."""
         error.__traceback__ = None
         self._state.give_back()
         self._sweep(sweep.everything)

@@ -102,8 +102,9 @@ def decide(rows: Any, changes: Any, ranks: Any, time: int) -> Any:
 
 @kernel
 def settle(come: Any, asked: Any, best: Any, ranks: Any, time: int) -> Any:
-    """What becomes of rows that come at an iteration, and of rows that were searched for, by the least ranks
-    that were found: the latter come, leave, stay, or have a derivation of a later iteration.
+    """Which rows change at iteration `time`: the rows `come`, and of the rows `asked`, whose least ranks
+    `best` a search has found, those whose presence is another one now. An asked row with a rank above `time`
+    leaves if it is there, and is looked at again in the iteration of that rank, if it has one.
 
     Returns (rows that change, those that come first; how many come; their numbers before, and from now on;
     rows to be looked at later; the iterations; whether these are all the same).

@@ -71,7 +71,7 @@ class Choosing:
 
     @staticmethod
     def _fits(axes: Mapping[int, RowTable], head: str, products: Products) -> bool:
-        """Whether rows of all values of its axes can be packed."""
+        """Whether a row of any two values of a relation's axes fits into one word."""
         both = [axes[products.axes[head, column]] for column in (0, 1)]
         return fit([bounds(axis.column(0)) if axis.size else (0, 0) for axis in both]) is not None
 

@@ -45,7 +45,7 @@ class Followed(NamedTuple):
 
 
 class _Layouts(NamedTuple):
-    """How rows are packed: those to start from, those of the import, its keys, and those to be made."""
+    """The layouts of the rows to start from, of the import, of the import's keys, and of the derived rows."""
 
     start: PackedLayout
     rows: PackedLayout
@@ -130,8 +130,8 @@ class Following:
         return None if index is None else index.searched()
 
     def _fields_of(self, layouts: _Layouts) -> Sequence[_Fields] | None:
-        """What makes the words of keys, of columns of the row, and of columns of the match. None: the ranges
-        of values lie too far apart."""
+        """The fields for `kernels.follow`: those of keys, and of derived rows those that are taken from the
+        row and from its match. None: the ranges of values lie too far apart."""
         known = self._layouts
         if known is None or any(a is not b for a, b in zip(known, layouts, strict=True)):
             start, rows, keys, made = layouts

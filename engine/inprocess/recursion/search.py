@@ -124,7 +124,8 @@ def _some(columns: Sequence[Array], rows: Array) -> Sequence[Array]:
 
 
 def _made(views: Mapping[Source, Contents]) -> PackedLayout | None:
-    """How the rows are packed that a search leads to, all of which can be found; None if they cannot."""
+    """The layout of the relation whose rows a search leads to, without columns if it leads to none. None: the
+    rows are not packed, or the slots of the relation are not numbered."""
     for view in views.values():
         ready = view.__class__ is RankedView and view.relation.table.is_numbered
         return view.relation.table.layout if ready else None
