@@ -81,7 +81,7 @@ CIRCLES = (
 )
 IN_A_CIRCLE = {"ddlog.sessions"}  # rooms whose files are in circles
 BY_NAME = {
-    "ddlog", "ddlog.engine.inprocess.kernels.loading", "ddlog.errors", "ddlog.errors.explanations",
+    "ddlog", "ddlog.errors", "ddlog.errors.explanations",
     "ddlog.io.formats", "ddlog.serve.jsonforms", "ddlog.sessions.hosts.on_spark", "ddlog.stdlib",
 }  # fmt: skip
 """The modules that import others by their names in strings."""
