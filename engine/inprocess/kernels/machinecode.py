@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+_VERSIONS = range(60, 69)  # of numba, from 0.60 on, whose files and symbols are as they are known here
 _FOLDER = "NUMBA_CACHE_DIR"  # the one setting by a variable of the environment that is known here
 _SETTINGS = ".numba_config.yaml"  # the file of settings that numba reads, where a process begins
 _NUMBERS = {int: "int64", np.int64: "int64", bool: "bool", float: "float64"}
@@ -125,8 +126,8 @@ def _loader() -> Loader:
 
     spec = find_spec("numba")
     (home,) = (spec and spec.submodule_search_locations) or ()
-    version = re.search(r'"version": "([^"]+)"', _bytes(os.path.join(home, "_version.py")).decode())
-    if version is None:
+    version = re.search(r'"version": "(0\.(\d+)\.\d+)"', _bytes(os.path.join(home, "_version.py")).decode())
+    if version is None or int(version[2]) not in _VERSIONS:
         raise _Unknown
     memory = _extension(home, "numba.core.runtime._nrt_python")
     helpers, functions = (_extension(home, f"numba.{name}") for name in ("_helperlib", "_dynfunc"))
