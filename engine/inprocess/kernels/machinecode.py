@@ -125,7 +125,9 @@ def _loader() -> Loader:
     import llvmlite.binding as llvm
 
     spec = find_spec("numba")
-    (home,) = (spec and spec.submodule_search_locations) or ()
+    if spec is None or not spec.submodule_search_locations:
+        raise _Unknown
+    (home,) = spec.submodule_search_locations
     version = re.search(r'"version": "(0\.(\d+)\.\d+)"', _bytes(os.path.join(home, "_version.py")).decode())
     if version is None or int(version[2]) not in _VERSIONS:
         raise _Unknown
@@ -178,18 +180,20 @@ def _symbols(memory: Any, *helpers: Any) -> Iterator[tuple[str, int]]:
     for module in helpers:
         for name, at in module.c_helpers.items():
             yield f"numba_{name}", at
-    yield "numba_unpickle", ctypes.cast(_unpickle, ctypes.c_void_p).value or 0
+    yield "numba_unpickle", ctypes.cast(_CALLED, ctypes.c_void_p).value or 0
     for error in vars(builtins).values():
         if isinstance(error, type) and issubclass(error, BaseException):
             yield f"PyExc_{error.__name__}", id(error)
 
 
-@ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 def _unpickle(at: int, length: int, _: int) -> Any:
     """A constant of machine code, which lies there as a pickle."""
     if at not in _unpickled:
         _unpickled[at] = pickle.loads(ctypes.string_at(at, length))
     return _unpickled[at]
+
+
+_CALLED = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(_unpickle)
 
 
 def _undefined(code: bytes) -> Iterator[str]:
