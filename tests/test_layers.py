@@ -19,8 +19,8 @@ HOME = Path(ddlog.__file__).parent
 HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
     "IPython", "ada_url", "ddlog.sessions.statements", "ddlog.syntax.parser", "importlib.metadata", "lark",
-    "llvmlite", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2",
-    "rich", "sqlglot",
+    "llvmlite", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz",
+    "re2", "rich", "sqlglot",
     "httpx", "starlette", "uvicorn",
 )  # fmt: skip
 
