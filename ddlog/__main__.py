@@ -18,6 +18,9 @@ def main() -> None:
         check_packages()
     except ImportError as error:
         sys.exit(f"error: {error}")
+    from .console.keptmethods import use_kept_methods
+
+    use_kept_methods()
     from .console.cli import main as run
 
     try:

@@ -19,8 +19,8 @@ HOME = Path(ddlog.__file__).parent
 HOME_IN_PROCESS = Path(ddlog.engine.__file__ or "").parent / "inprocess"
 HEAVY = (
     "IPython", "ada_url", "ddlog.sessions.statements", "ddlog.syntax.parser", "importlib.metadata", "lark",
-    "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz", "re2",
-    "rich", "sqlglot",
+    "llvmlite", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rapidfuzz",
+    "re2", "rich", "sqlglot",
     "httpx", "starlette", "uvicorn",
 )  # fmt: skip
 
@@ -81,7 +81,7 @@ CIRCLES = (
 )
 IN_A_CIRCLE = {"ddlog.sessions"}  # rooms whose files are in circles
 BY_NAME = {
-    "ddlog", "ddlog.engine.inprocess.kernels.loading", "ddlog.errors", "ddlog.errors.explanations",
+    "ddlog", "ddlog.errors", "ddlog.errors.explanations",
     "ddlog.io.formats", "ddlog.serve.jsonforms", "ddlog.sessions.hosts.on_spark", "ddlog.stdlib",
 }  # fmt: skip
 """The modules that import others by their names in strings."""

@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from . import exits
 from .arguments import parser
 from .givenprogram import with_text
+from .keptmethods import keep_methods
 
 USER_ERROR, USAGE_ERROR, INTERNAL_ERROR = 1, 2, 70
 
@@ -39,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
+        keep_methods()
         os._exit(code)
     return code
 

@@ -30,7 +30,7 @@ for low, high, arity in ((0, 9, 2), (-(2**40), 2**40, 2), (-(2**63), 2**63 - 1, 
     groups = index.groups([table.column(0)], table.size)
     out += [index.matches(groups), [a.tolist() for a in index.expand(groups, index.matches(groups))]]
     out.append(table.find([c + 1 for c in table.columns()], table.size).tolist())
-print("numba" in sys.modules, hash(str(out)), len(str(out)))
+print("llvmlite" in sys.modules, hash(str(out)), len(str(out)))
 """
 
 

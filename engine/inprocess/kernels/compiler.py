@@ -4,7 +4,7 @@ They know words and ids, not columns: a packed row is one non-negative word, a w
 two-dimensional array, and -1 a word that no table holds. Open addressing with linear probing; the
 multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). All loops release the GIL.
 
-Loading numba takes longer than a small program runs, so at first kernels are interpreted: the same
+Loading machine code takes longer than a tiny program runs, so at first kernels are interpreted: the same
 functions, as Python. When that has taken a while, or arrays get long, every name of a kernel in the
 kernel's module is rebound to its compiled form; call kernels through their modules.
 """
@@ -15,13 +15,15 @@ import functools
 import threading
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from ...clock import done_once
 from ...interrupt import deferred
-from .loading import import_numba, load_alone
+
+if TYPE_CHECKING:
+    from .machinecode import Loader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +31,7 @@ LONG = 20_000  # items of an array that are not worth interpreting a loop over
 interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
 _kernels: list[Callable[..., Any]] = []  # that are still interpreted
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
+_loader: Loader | None = None
 _compiling = threading.Lock()
 
 
@@ -60,11 +63,60 @@ def part(function: F) -> F:
 
 
 def compile_kernels() -> None:
+    """Rebinds all kernels to compiled forms: to machine code that is on disk, and where that cannot be loaded
+    without numba, to what numba makes."""
+    global _loader
+    from .machinecode import loader
+
+    with deferred(), done_once(), _compiling:
+        if not _loader and _kernels and (found := loader()):
+            for function in set(_kernels) - _parts:
+                function.__globals__[function.__name__] = _loaded(function, found)
+            _loader = found
+    if not _loader:
+        _compile_by_numba()
+
+
+def _loaded(function: F, loader: Loader) -> F:
+    """A kernel whose machine code is loaded when it is called. If there is none for its arguments, numba
+    takes over all kernels."""
+    known: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    def find(kinds: tuple[Any, ...], *arguments: Any) -> Callable[..., Any]:
+        with deferred(), done_once(), _compiling:
+            code = loader.load(function, arguments)
+            if code is not None:
+                known[kinds] = code
+                return code
+        _compile_by_numba()
+        return cast(F, function.__globals__[function.__name__])
+
+    @functools.wraps(function)
+    def first(*arguments: Any) -> Any:
+        names = function.__code__.co_varnames[: len(arguments)]
+        kinds = (
+            f"{name}.dtype, {name}.ndim, {name}.flags.num" if isinstance(a, np.ndarray) else f"type({name})"
+            for name, a in zip(names, arguments, strict=True)
+        )
+        given = ", ".join(names)
+        text = (
+            f"def called({given}):\n    kinds = ({', '.join(kinds)},)\n"
+            f"    return (known.get(kinds) or find(kinds, {given}))({given})\n"
+        )
+        made: dict[str, Any] = {"known": known, "find": find}
+        exec(text, made)  # tells the kinds of arguments in a third of the time of a loop over them
+        function.__globals__[function.__name__] = made["called"]
+        return made["called"](*arguments)
+
+    return cast(F, first)
+
+
+def _compile_by_numba() -> None:
     """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
     beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
     that is half imported is of no use."""
     with deferred(), done_once():
-        numba: Any = import_numba()
+        import numba
 
     with _compiling, done_once():
         while _kernels:
@@ -73,7 +125,6 @@ def compile_kernels() -> None:
                 function
             )
             _compile_to_the_end(compiled)
-            load_alone(compiled)
             function.__globals__[function.__name__] = compiled
 
 

@@ -1,0 +1,251 @@
+"""The machine code of kernels that numba keeps on disk, loaded by LLVM alone: numba itself takes longer to
+import than a small program runs.
+
+Beside a module numba keeps an index for each of its functions: by the types of the arguments, the processor
+and the source, the name of a file with the machine code, an object file of the system. Loaded are an index
+and a file as numba would load them, with the symbols that numba gives to machine code. Nothing is loaded
+where anything is not as it is known here, such as the version of numba, a setting, or a symbol; numba then
+does what it always does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import os
+import pickle
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha1, sha256
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+_VERSIONS = range(60, 69)  # of numba, from 0.60 on, whose files and symbols are as they are known here
+_FOLDER = "NUMBA_CACHE_DIR"  # the one setting by a variable of the environment that is known here
+_SETTINGS = ".numba_config.yaml"  # the file of settings that numba reads, where a process begins
+_NUMBERS = {int: "int64", np.int64: "int64", bool: "bool", float: "float64"}
+_NO_CELLS = sha256(b"").hexdigest()
+_SECTION = np.dtype("u4,u4,u8,u8,u8,u8,u4,u4,u8,u8")  # of an object file: name, type, …, place, size, link
+_SYMBOL = np.dtype("u4,u1,u1,u2,u8,u8")  # name, …, section
+_SYMBOLS = 2  # the type of a section
+_unpickled: dict[int, Any] = {}  # constants of machine code, which is never unloaded
+
+
+class _Unknown(Exception):
+    """Something is not as it is known here."""
+
+
+@dataclass(frozen=True)
+class Loader:
+    """What machine code is loaded with."""
+
+    version: str  # of numba
+    processor: tuple[str, str, str]  # the system, the processor, and its features, as numba notes them
+    llvm: Any  # llvmlite.binding
+    engine: Any  # LLVM's, which links object files
+    functions: Any  # the module of numba that makes functions of Python
+    environments: dict[str, Any] = field(default_factory=dict)  # the constants of machine code, by symbol
+
+    def load(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Callable[..., Any] | None:
+        """The compiled form of a function for arguments of such types; None if it is not on disk."""
+        with suppress(Exception):
+            return self._linked(function, self._code_file(function, tuple(map(_type_name, arguments))))
+        return None
+
+    def _code_file(self, function: Any, types: tuple[str, ...]) -> str:
+        code, source = function.__code__, function.__code__.co_filename
+        stem = os.path.splitext(os.path.basename(source))[0]
+        python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+        base = f"{stem}.{function.__qualname__}-{code.co_firstlineno}.{python}"
+        key = types, self.processor, (sha256(code.co_code).hexdigest(), _NO_CELLS)
+        stat = os.stat(source)
+        stamps = sha256(_bytes(source)).digest(), (stat.st_mtime, stat.st_size)
+        for folder in _folders(source):
+            with suppress(OSError):
+                index = BytesIO(_bytes(os.path.join(folder, f"{base}.nbi")))
+                if _CacheReader(index).load() == self.version:
+                    stamp, files = _CacheReader(index).load()
+                    if stamp in stamps and key in files:
+                        return os.path.join(folder, files[key])
+        raise _Unknown
+
+    def _linked(self, function: Callable[..., Any], path: str) -> Callable[..., Any]:
+        (_, kind, (code, _)), about, own, _, by_object, lifted, _, again, others = _CacheReader(
+            BytesIO(_bytes(path))
+        ).load()
+        name = about.state[1]["mangled_name"]
+        if kind != "object" or by_object or lifted or again or not name.startswith("_ZN"):
+            raise _Unknown
+        wrapper = f"_ZN7cpython{name[3:]}"
+        missing = set(_undefined(code))
+        if wrapper in missing or not all(map(self.llvm.address_of_symbol, missing)):
+            raise _Unknown  # LLVM would end the process
+        made = {symbol: self._environment(*given) for given in (own, *others) for symbol in given[2:]}
+        self.engine.add_object_file(self.llvm.ObjectFileRef.from_data(code))
+        self.engine.finalize_object()
+        for symbol, environment in made.items():
+            if at := self.engine.get_global_value_address(symbol):
+                ctypes.c_void_p.from_address(at).value = id(environment)
+        address = self.engine.get_function_address(wrapper)
+        if not address:
+            raise _Unknown
+        module, doc = sys.modules[function.__module__], function.__doc__
+        compiled: Callable[..., Any] = self.functions.make_function(
+            module, function.__name__, doc, address, made[own[2]], (self,)
+        )
+        return compiled
+
+    def _environment(self, module: str, constants: list[Any], symbol: str) -> Any:
+        if not all(isinstance(each, np.dtype) for each in constants):
+            raise _Unknown
+        if symbol not in self.environments:
+            made = self.environments[symbol] = self.functions.Environment({"__name__": module})
+            made.consts[:] = constants
+        return self.environments[symbol]
+
+
+def loader() -> Loader | None:
+    """What loads machine code in this process; None where numba has to."""
+    settings = {name for name in os.environ if name.startswith("NUMBA_")} - {_FOLDER}
+    if settings or os.path.exists(_SETTINGS) or "numba" in sys.modules:
+        return None
+    with suppress(Exception):
+        return _loader()
+    return None
+
+
+def _loader() -> Loader:
+    import llvmlite.binding as llvm
+
+    spec = find_spec("numba")
+    if spec is None or not spec.submodule_search_locations:
+        raise _Unknown
+    (home,) = spec.submodule_search_locations
+    version = re.search(r'"version": "(0\.(\d+)\.\d+)"', _bytes(os.path.join(home, "_version.py")).decode())
+    if version is None or int(version[2]) not in _VERSIONS:
+        raise _Unknown
+    memory = _extension(home, "numba.core.runtime._nrt_python")
+    helpers, functions = (_extension(home, f"numba.{name}") for name in ("_helperlib", "_dynfunc"))
+    memory.memsys_use_cpython_allocator()
+    for name, at in _symbols(memory, helpers, functions):
+        llvm.add_symbol(name, at)
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    system, name, features = (
+        llvm.get_process_triple(),
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+    )
+    target = llvm.Target.from_triple(system).create_target_machine(cpu=name, features=features, jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    return Loader(version[1], (system, name, features), llvm, engine, functions)
+
+
+def _folders(source: str) -> Iterator[str]:
+    """The folders where numba keeps machine code of a module."""
+    folder = os.path.dirname(source)
+    below = f"{os.path.basename(folder)}_{sha1(folder.encode()).hexdigest()}"
+    if given := os.environ.get(_FOLDER):
+        yield os.path.join(given, below)
+        return
+    yield os.path.join(folder, "__pycache__")
+    yield os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "numba", below)
+
+
+def _extension(home: str, name: str) -> Any:
+    """A module of numba that is written in C. Numba itself imports it as if it were not there."""
+    spec = PathFinder.find_spec(name, [os.path.join(home, *name.split(".")[1:-1])])
+    if spec is None or spec.loader is None:
+        raise _Unknown
+    try:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.modules.pop(name, None)
+    return module
+
+
+def _symbols(memory: Any, *helpers: Any) -> Iterator[tuple[str, int]]:
+    """The names that numba gives to machine code, and where they are."""
+    yield "_Py_NoneStruct", id(None)
+    for name, at in memory.c_helpers.items():
+        yield name if name[0] == "_" else f"NRT_{name}", at
+    for module in helpers:
+        for name, at in module.c_helpers.items():
+            yield f"numba_{name}", at
+    yield "numba_unpickle", ctypes.cast(_CALLED, ctypes.c_void_p).value or 0
+    for error in vars(builtins).values():
+        if isinstance(error, type) and issubclass(error, BaseException):
+            yield f"PyExc_{error.__name__}", id(error)
+
+
+def _unpickle(at: int, length: int, _: int) -> Any:
+    """A constant of machine code, which lies there as a pickle."""
+    if at not in _unpickled:
+        _unpickled[at] = pickle.loads(ctypes.string_at(at, length))
+    return _unpickled[at]
+
+
+_CALLED = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(_unpickle)
+
+
+def _undefined(code: bytes) -> Iterator[str]:
+    """The symbols that an object file needs from elsewhere. Raises _Unknown if it is not one of ELF for
+    little-endian machines of 64 bits."""
+    if code[:6] != b"\x7fELF\x02\x01":
+        raise _Unknown
+    sections = np.frombuffer(
+        code, _SECTION, int.from_bytes(code[60:62], "little"), int.from_bytes(code[40:48], "little")
+    )
+    for section in sections[sections["f1"] == _SYMBOLS]:
+        names = int(sections[section["f6"]]["f4"])
+        symbols = np.frombuffer(code, _SYMBOL, int(section["f5"]) // _SYMBOL.itemsize, int(section["f4"]))
+        for at in symbols["f0"][(symbols["f3"] == 0) & (symbols["f0"] > 0)].tolist():
+            yield code[names + at : code.index(b"\0", names + at)].decode()
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class _Something:
+    """Something in a file of numba that is not looked into, but for its state."""
+
+    def __init__(self, *_: Any) -> None:
+        self.state: Any = None
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+
+class _CacheReader(pickle.Unpickler):
+    """Reads files of numba without its classes: types as their names, environments as what makes them."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        match module, name:
+            case "numba.core.types.abstract", "_type_reconstructor":
+                return lambda _, __, state: state["name"]
+            case "numba.core.environment", "_rebuild_env":
+                return lambda *given: given
+            case "numpy", "dtype":
+                return np.dtype
+        return _Something
+
+
+def _type_name(value: Any) -> str:
+    """The type of an argument, as numba names it. Raises KeyError if kernels are given none of its kind."""
+    if type(value) is not np.ndarray:
+        return _NUMBERS[type(value)]
+    if value.dtype.kind not in "biuf" or not value.dtype.isnative:
+        raise KeyError(value.dtype)
+    flags = value.flags
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return f"{'' if flags.writeable else 'readonly '}array({value.dtype}, {value.ndim}d, {layout})"

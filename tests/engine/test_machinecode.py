@@ -1,0 +1,118 @@
+"""Machine code on disk is loaded without numba, and numba stays whole for others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from ddlog.engine.inprocess.kernels import machinecode
+
+KERNELS = """
+import sys
+import numpy as np
+from ddlog.engine.inprocess.kernels import compiler, hashing, postings
+
+def insert():
+    slots, new = np.full(16, -1, np.int64), np.zeros(4, np.int64)
+    hashing.insert_words(slots, 4, np.array([3, 5, 3]), new, 0, 4)
+    first, count = np.zeros(1, np.int64), np.full(1, 3, np.int64)
+    left, rows = postings.expand(np.zeros(2, np.int64), first, count, np.arange(3), 6)
+    return new.tolist(), left.tolist(), rows.tolist()
+
+compiler.compile_kernels()
+"""
+INSERTED = "([3, 5, 0, 0], [0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2])"
+ASK = KERNELS + 'print(insert())\nprint("numba" in sys.modules)\n'
+NUMBA_AFTERWARDS = (
+    ASK
+    + """
+two, one = np.zeros(2, np.int64), np.zeros(1, np.int64)
+for many in (1 << 60, 1 << 58):
+    try:
+        postings.expand(two, one, one, np.arange(3), many)
+    except (MemoryError, ValueError) as error:
+        print(error)
+import numba
+print(numba.njit(lambda x: np.zeros(x).sum() + len(np.array([x]).copy()))(3))
+print(numba.njit(lambda x: "%" + x[1:])("abc"), numba.typeof(np.array([1])))
+print(insert())
+compiler._compile_by_numba()
+print(insert())
+"""
+)
+FILES = (
+    KERNELS
+    + """
+import dataclasses
+from ddlog.engine.inprocess.kernels.machinecode import Loader, _undefined, loader
+
+(insert_words,) = [each for each in compiler._kernels if each.__name__ == "insert_words"]
+slots, new = np.full(16, -1, np.int64), np.zeros(4, np.int64)
+arguments = slots, 4, np.array([3, 5, 3]), new, 0, 4
+found = loader()
+print(found.load(insert_words, arguments)(*arguments))
+system, name, features = found.processor
+other = np.array([1.5]), *arguments[1:]
+missing = type("", (), {"address_of_symbol": lambda name: None})
+for changed, given in (
+    (dataclasses.replace(found, version="0"), arguments),
+    (dataclasses.replace(found, processor=(system, name + "x", features)), arguments),
+    (dataclasses.replace(found, llvm=missing), arguments),
+    (found, other),
+):
+    print(changed.load(insert_words, given))
+"""
+)
+
+
+def run(script: str, **environment: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+        | environment,
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_code_on_disk_needs_no_numba_and_leaves_it_whole() -> None:
+    run(ASK)  # now the code is on disk
+    errors = [
+        "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.",
+        "Allocation failed (probably too large).",
+    ]
+    others = [*errors, "1.0", "%bc array(int64, 1d, C)"]
+    assert run(NUMBA_AFTERWARDS) == [INSERTED, "False", *others, INSERTED, INSERTED]
+
+
+def test_a_folder_of_code_can_be_chosen(tmp_path: Path) -> None:
+    assert run(ASK, NUMBA_CACHE_DIR=str(tmp_path)) == [INSERTED, "True"]
+    assert run(ASK, NUMBA_CACHE_DIR=str(tmp_path)) == [INSERTED, "False"]
+
+
+def test_numba_acts_on_its_settings() -> None:
+    assert run(ASK, NUMBA_OPT="3") == [INSERTED, "True"]
+
+
+def test_only_code_for_the_same_version_processor_symbols_and_types_is_loaded() -> None:
+    run(ASK)
+    assert run(FILES) == ["(3, 2)", "None", "None", "None", "None"]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int8, np.uint64, np.bool_, np.float64])
+def test_arguments_have_the_types_that_numba_gives_them(kind: type[np.generic]) -> None:
+    square = np.zeros((4, 4), kind)
+    fixed = square.copy()
+    fixed.flags.writeable = False
+    arrays = square, square.T, square[::2], square[:, 1], square[0], square[:0], fixed, fixed[0]
+    for each in (*arrays, 3, 2.5, True, np.int64(3)):
+        assert machinecode._type_name(each) == str(numba.typeof(each))
