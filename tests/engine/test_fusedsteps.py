@@ -72,6 +72,7 @@ def outcomes(
         FUSED_ROOM=100,
         FUSED_ROOM_NEW=100,
         FUSED_WORK=1000,
+        ORDERED_TABLE=0,
         ROWS_BY_MEANS=2,
         PROPOSED_BY_MEANS=2,
     )

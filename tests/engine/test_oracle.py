@@ -64,7 +64,8 @@ def test_every_change_of_every_epoch(
 @given(any_circuits, streams())
 @settling
 def test_look_ups_fused_with_what_follows(circuit: Circuit, epochs: list[Changes]) -> None:
-    with mock.patch.multiple(thresholds, FUSED_MATCHES=1, FUSED_ROOM=1, FUSED_ROOM_NEW=1, FUSED_WORK=1):
+    fused = {"FUSED_MATCHES": 1, "FUSED_ROOM": 1, "FUSED_ROOM_NEW": 1, "FUSED_WORK": 1}
+    with mock.patch.multiple(thresholds, **fused, ORDERED_MATCHES=0, ORDERED_TABLE=0):
         follow(circuit, InProcess(incrementalize(circuit)), epochs)
 
 

@@ -133,8 +133,13 @@ class Store(Unread):
             change = self.add_rows(batch.rows(), batch.weight_list())
             return self._changed_few(batch, change) if as_set else batch
         rows = self._rows_of(batch)
-        touched, signs = self._net(*self._add_rows(rows, batch.weight_array()))
-        return self._changed(touched, signs) if as_set else batch
+        weights = batch.weight_array()
+        touched, signs = self._net(*self._add_rows(rows, weights))
+        if not as_set:
+            return batch
+        if np.array_equal(touched, rows) and np.array_equal(signs, weights):
+            return Batch(batch.columns, batch.length, batch.weights)
+        return self._changed(touched, signs)
 
     def set_rows(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
         """Makes rows present (+1) or absent (-1), change by change; returns the net change of the set.

@@ -84,6 +84,15 @@ def fits(step: LookUp, view: TableView, total: int) -> bool:
     )
 
 
+def reading_order(step: LookUp, view: TableView, groups: Array, total: int) -> Array | None:
+    """The order of left rows in which their matches lie about one behind the other: by the first 16 bits of
+    their groups, so that a radix sort finds it. None: it does not pay."""
+    if total < thresholds.ORDERED_MATCHES * len(groups) or view.table.size < thresholds.ORDERED_TABLE:
+        return None
+    bits = view.index(step.positions).keys.size.bit_length()
+    return np.argsort((groups >> max(0, bits - 16)).astype(np.uint16), kind="stable")
+
+
 def found(
     step: LookUp,
     view: TableView,

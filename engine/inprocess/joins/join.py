@@ -567,6 +567,10 @@ class Joiner:
                 yield from self._grow(after, counted, proposer)
                 return
         merges = self._merges(stage, step, part, proposer, groups, total)
+        if not merges and isinstance(view, TableView) and fusedsteps.fits(step, view, total):
+            order = fusedsteps.reading_order(step, view, groups[0], total)
+            if order is not None:
+                part, groups = part.take(order, frozenset(part.variables)), (groups[0][order],)
         if since:
             self._tally(stage).spend(step.term, clock() - since)
         done = 0 if merges else (yield from self._ahead(stage, step, part, proposer, groups, total))

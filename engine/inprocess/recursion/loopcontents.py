@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...circuit import DeltaGroup, Distinct, Earlier, Group, Negate
 from ...loopparts import Gate, LoopParts, is_set, looked_up, origin, reaches, unsteady
 from ...schema import Array
@@ -95,8 +93,7 @@ class LoopContents:
         if not change.length:
             return NOTHING
         store = self._changed[at] = self._stores[at]
-        told = store.add_counted(change, as_set=True)
-        return NOTHING._replace(change=change if _alike(told, change) else told)
+        return NOTHING._replace(change=store.add_counted(change, as_set=True))
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """The rows that a group emits: `visits` are the keys that wait for this time."""
@@ -149,11 +146,3 @@ def _met_by_nothing(parts: LoopParts) -> set[int]:
             if isinstance(part.node, Group) or moving.intersection(others):
                 asked.add(source)
     return late - asked
-
-
-def _alike(one: Batch, other: Batch) -> bool:
-    """Whether two batches are the same, row by row: then one of them is enough to keep."""
-    if one.length != other.length or (one.weights is None) != (other.weights is None):
-        return False
-    weights = one.weights is None or np.array_equal(one.weights, other.weight_array())
-    return weights and all(np.array_equal(a, b) for a, b in zip(one.columns, other.columns, strict=True))

@@ -161,6 +161,9 @@ def _fewer(some: _SomeRows) -> _SomeRows:
 def _different(mine: Sequence[Batch], others: _SomeRows | None) -> tuple[int, int]:
     """The rows of two sums of batches together, and about how many of them these do not have alike."""
     before = _some(()) if others is None else others
+    if not before.size:
+        size = sum(batch.length for batch in mine)
+        return size, size
     now = _some(mine, before.size > thresholds.COMPARED_ROWS)
     if now.size > thresholds.COMPARED_ROWS >= before.size:
         before = _fewer(before)
