@@ -93,9 +93,9 @@ JOIN_MOST = 1 << 21
 ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
 """Rows that are looked up by mean fan-out, unless that proposes more than so many."""
 
-FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES = 3, 1 << 14, 16
+FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16, 1 << 17
 """Rows of an iteration that one kernel follows through a look-up, at least (fewer are joined one by one) and
-at most; and matches of each that it may give."""
+at most; matches of each that it may give; and rows looked up or found between two looks at an interrupt."""
 
 PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
 """Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""
@@ -142,9 +142,6 @@ KEPT_SUMS = 20_000
 """Exact sums of doubles that are derived sooner than read from a file."""
 
 # ---------------------------------------------------------------- recursions
-
-SORTED_ROWS = 1 << 12
-"""Rows that are sorted sooner than hashed."""
 
 DENSE_ROWS, DENSE_PAIRS, DENSE_WORK = 1 << 16, 32, 1 << 28
 """Of recursions that may be evaluated over bits: the rows from which that is considered; the pairs of values

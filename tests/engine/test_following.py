@@ -20,7 +20,7 @@ from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.arrangements.views import Readable, StoreView, whole_row
 from ddlog.engine.inprocess.kernels import following as kernels
 from ddlog.engine.inprocess.kernels import ranks
-from ddlog.engine.inprocess.recursion.following import Following, lower
+from ddlog.engine.inprocess.recursion.following import Followed, Following, lower
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.table import RowTable
@@ -106,7 +106,8 @@ def test_the_least_rank_is_that_of_the_rows_present(
     words = np.array([-1 if row < 0 else (7 * row if row < 9 else 8) for row, _ in ways], np.int64)
     lowered = np.array(best, np.int64)
     at = np.arange(6, dtype=np.int64)
-    followed = mock.Mock(left=np.array([place for _, place in ways], np.int64), words=words)
+    left = np.array([place for _, place in ways], np.int64)
+    followed = Followed(left, words, np.ones(len(ways), np.int64))
     lower(lowered, followed, at, table, np.array(numbers, np.int32))
     for row, place in ways:
         number = numbers[row] - (ranks.CAME if numbers[row] >= ranks.CAME else 0)
@@ -150,18 +151,24 @@ def test_searched_rows_are_settled_by_their_least_ranks(
 def followed() -> Iterator[list[int]]:
     """Inside, rules are followed wherever their form allows it. Gives the numbers of rows followed."""
     found: list[int] = []
-    run = Following.run
+    run, keys = Following.run, Following._keys
 
-    def noted(self: Following, rows: Any, view: Any, *more: Any) -> Any:
-        if view.__class__ is StoreView and not whole_row(self.positions, view.relation.schema):
-            relation: Readable = view.relation
-            relation.index(self.positions)
-        result = run(self, rows, view, *more)
+    def arranged(self: Following, store: Readable) -> RowTable | None:
+        if not whole_row(self.positions, store.schema):
+            store.index(self.positions)
+        return keys(self, store)
+
+    def noted(self: Following, *given: Any) -> Any:
+        result = run(self, *given)
         if result is not None:
             found.append(len(result.words))
         return result
 
-    with mock.patch.object(Following, "run", noted), mock.patch.object(thresholds, "FOLLOWED_LEAST", 0):
+    with (
+        mock.patch.object(Following, "run", noted),
+        mock.patch.object(Following, "_keys", arranged),
+        mock.patch.object(thresholds, "FOLLOWED_LEAST", 0),
+    ):
         yield found
 
 

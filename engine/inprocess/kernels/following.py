@@ -30,6 +30,7 @@ def with_fields(word: Any, fields: Any, made: Any) -> Any:
 @kernel
 def follow(
     words: Any,
+    most: int,
     keyed: Any,
     slots: Any,
     ids: Any,
@@ -39,13 +40,14 @@ def follow(
     count: Any,
     slab: Any,
     weights: Any,
+    counted: bool,
     rights: Any,
     of_left: Any,
     of_right: Any,
-    most: int,
-) -> tuple[Any, Any, bool]:
-    """The matches of rows: positions in `words`, and words made of the row and the match. False as the third
-    result, and nothing else, if there are more than `most`.
+) -> tuple[Any, Any, Any, bool]:
+    """The matches of rows: positions in `words`, words made of the row and the match, and the weights of the
+    matches if they are `counted`, else 1. False as the last result, and nothing else, if there are more than
+    `most`.
 
     `keyed` makes the word of a key, whose id in a hash set says which rows match: it is the only one itself
     (`whole`), or those of a stretch of `slab`. Rows of weight 0 do not match; without `weights` all do.
@@ -62,9 +64,10 @@ def follow(
                 groups[i] = ids[at]
                 total += np.int64(1 if whole else count[ids[at]])
     if total > most:
-        return groups[:0], groups[:0], False
+        return groups[:0], groups[:0], groups[:0], False
     left = np.empty(total, np.int64)
     made = np.empty(total, np.int64)
+    factors = np.ones(total, np.int64)
     found = 0
     for i in range(words.shape[0]):
         group = groups[i]
@@ -79,8 +82,10 @@ def follow(
                 continue
             left[found] = i
             made[found] = with_fields(rights[row], of_right, begun)
+            if counted:
+                factors[found] = weights[row]
             found += 1
-    return left[:found], made[:found], True
+    return left[:found], made[:found], factors[:found], True
 
 
 @kernel

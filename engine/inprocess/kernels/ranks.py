@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import hashing
 from .compiler import kernel
 
 CAME = 1 << 30
@@ -141,16 +142,17 @@ def settle(come: Any, asked: Any, best: Any, ranks: Any, time: int) -> Any:
 
 
 @kernel
-def summed(order: Any, rows: Any, changes: Any) -> Any:
-    """The rows once each, in order, with the sums of their changes. `order` sorts the rows."""
+def summed(rows: Any, changes: Any) -> Any:
+    """The rows once each, with the sums of their changes."""
+    bits = 4
+    while 1 << bits < 2 * rows.shape[0]:
+        bits += 1
+    slots = np.full(1 << bits, -1, np.int64)
+    ids = np.empty(1 << bits, np.int32)
     out = np.empty(rows.shape[0], np.int64)
-    total = np.empty(rows.shape[0], np.int64)
-    found = 0
-    for i in range(order.shape[0]):
-        row = rows[order[i]]
-        if found == 0 or out[found - 1] != row:
-            out[found] = row
-            total[found] = 0
-            found += 1
-        total[found - 1] += changes[order[i]]
-    return out[:found], total[:found]
+    places = np.empty(rows.shape[0], np.int64)
+    _, found = hashing.number_new_words(slots, ids, bits, rows, out, 0, places, 0, rows.shape[0])
+    total = np.zeros(found, np.int64)
+    for i in range(rows.shape[0]):
+        total[places[i]] += changes[i]
+    return out[:found], total

@@ -40,7 +40,8 @@ at the iterations at which they may change.
 - **A rule that looks one import up is followed by one kernel**, from the changed rows to those that they
   derive, and back from rows to those that derive them, where rows are packed and the import has the
   arrangement (`following.py`). An iteration after a deletion has some hundred rows at most, so a join of them
-  costs little but its calls.
+  costs little but its calls. Where a recursion is one relation and all of its rules are such, one kernel runs
+  iteration after iteration (`linear.py`).
 - **Readers see a row of earlier epochs once**, at its rank. That is the integral of *distinct* over nested
   time. The engine looks at a row again only at its rank, at a derivation, or at a change of this epoch. It
   skips iterations at which nothing is pending. A row is in one place at a time, and the engine keeps the

@@ -36,12 +36,17 @@ _NOWHERE: Any = _NOTHING, np.empty(0, np.int32), np.empty(0, np.int32)  # the st
 _Fields: TypeAlias = Array
 """See `kernels.following`."""
 
+LookedUp: TypeAlias = tuple[Any, ...]
+"""The arguments of `kernels.follow` after the rows and the number of matches."""
+
 
 class Followed(NamedTuple):
-    """For each match, the position of the row that it is a match of, and the word that they make."""
+    """For each match, the position of the row that it is a match of, the word that they make, and its weight
+    if weights count, else 1."""
 
     left: Array
     words: Array
+    factors: Array
 
 
 class _Layouts(NamedTuple):
@@ -74,51 +79,47 @@ class Following:
         if view.__class__ is not StoreView or not isinstance(rows, PackedColumns) or made is None:
             return None
         assert isinstance(view, StoreView)
-        store, length = view.relation, len(rows.words)
-        keys = self._keys(store)
-        if keys is None or keys.layout is None or store.table.layout is None:
-            return None
-        fields = self._fields_of(_Layouts(rows.layout, store.table.layout, keys.layout, made))
-        if fields is None or length > thresholds.FOLLOWED_ROWS:
+        length = len(rows.words)
+        looked_up = self.look_up(rows.layout, view.relation, made, view.weighted)
+        if looked_up is None or length > thresholds.FOLLOWED_ROWS:
             return None
         interrupt.check()
         most = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * length)
-        keyed, of_left, of_right = fields
-        whole = keys is store.table
-        slots, ids, bits = keys.numbered_slots()
-        first, count, slab = _NOWHERE if whole else store.indexes[self.positions].stretches()
-        weights = _NOTHING if store.weights is None else store.weights
-        left, words, done = kernels.follow(
-            rows.words,
-            keyed,
-            slots,
-            ids,
-            bits,
-            whole,
-            first,
-            count,
-            slab,
-            weights,
-            store.table.words,
-            of_left,
-            of_right,
-            most,
-        )
+        *found, done = kernels.follow(rows.words, most, *looked_up)
         if not done:
             return None
-        budget.spend(STEP + length + MADE * len(words))
-        return Followed(left, words)
+        followed = Followed(*found)
+        budget.spend(STEP + length + MADE * len(followed.words))
+        return followed
+
+    def look_up(
+        self, start: PackedLayout, store: Readable, made: PackedLayout, weighted: bool
+    ) -> LookedUp | None:
+        """The look-up as `kernels.follow` takes it, from packed rows to packed rows. `weighted`: the weights
+        of the import count. None: it is to be done in the general way."""
+        keys = self._keys(store)
+        if keys is None or keys.layout is None or store.table.layout is None:
+            return None
+        fields = self._fields_of(_Layouts(start, store.table.layout, keys.layout, made))
+        if fields is None:
+            return None
+        keyed, of_left, of_right = fields
+        whole = keys is store.table
+        stretches = _NOWHERE if whole else store.indexes[self.positions].stretches()
+        weights = _NOTHING if store.weights is None else store.weights
+        counted = weighted and store.weights is not None
+        words = store.table.words
+        return keyed, *keys.numbered_slots(), whole, *stretches, weights, counted, words, of_left, of_right
 
     def derived(self, batch: Batch, view: object, made: PackedLayout | None, budget: Budget) -> Batch | None:
         """The rows that follow from others, with their weights and times. None: as `run`, or one does not
         fit."""
         found = self.run(batch.columns, view, made, budget)
-        if found is None or made is None or not isinstance(view, StoreView):
+        if found is None or made is None or (len(found.words) and found.words.min() < 0):
             return None
-        left, words = found
-        if (view.weighted and view.relation.weights is not None) or (len(words) and words.min() < 0):
-            return None
-        weights, times = (None if each is None else each[left] for each in (batch.weights, batch.times))
+        left, words, factors = found
+        weights = factors if batch.weights is None else batch.weights[left] * factors
+        times = None if batch.times is None else batch.times[left]
         return Batch(PackedColumns(made, words), len(words), weights, times)
 
     def _keys(self, store: Readable) -> RowTable | None:

@@ -7,7 +7,8 @@ from itertools import chain
 
 import numpy as np
 
-from ... import thresholds
+from ... import interrupt, thresholds
+from ...budget import MADE, STEP
 from ...circuit import Constant
 from ...epochcosts import UNKNOWN, clock, inside
 from ...maintenance import Watch
@@ -19,6 +20,7 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.steps import Evaluator
 from .following import Following
+from .linear import Linear, iterate, ready
 from .memories import Imported, changed_rows, encoded, outside, run_rule
 from .rankedrelation import Ranked, RankedView
 from .search import Contents, Searches
@@ -34,10 +36,11 @@ class RankedSets:
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
         ways: Mapping[Joiner, Following] | None = None,
+        linear: Linear | None = None,
     ) -> None:
-        """`ways`: those joins that are one look-up from rows of a relation."""
+        """`ways`: those joins that are one look-up from rows of a relation. `linear`: if all are."""
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
-        self._searches, self._ways = searches, ways or {}
+        self._searches, self._ways, self._linear = searches, ways or {}, linear
         self._time = 0
         self._gone = 0  # see `kernels.ranks.seen`
         self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
@@ -92,6 +95,28 @@ class RankedSets:
         self.watch.look()
         self._relations[head].derive(found)
         return True
+
+    def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
+        """Runs iterations of a linear recursion, at most so many. False: the next one is to be run in the
+        general way."""
+        linear = self._linear
+        if linear is None or self._measured is not None or self.waiting() > thresholds.FOLLOWED_ROWS:
+            return False
+        relation = self._relations[linear.relation]
+        table = relation.table
+        look_ups = ready(linear, table.layout if table.is_numbered else None, self._imports)
+        if look_ups is None:
+            return False
+        interrupt.check()
+        self.watch.look()
+        done, last, spent, is_open = iterate(relation, look_ups, most)
+        self._evaluator.budget.spend(STEP + MADE * spent)
+        if is_open:
+            self._time, self._gone = last, -(last + 1)
+            for rule in rules:
+                for start, _, seen in rule.starts:
+                    self.derive(rule, start, seen)
+        return done > 0
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):

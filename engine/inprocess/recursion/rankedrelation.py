@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import thresholds
 from ...derivedcolumns import Position
+from ...memory import reserve
 from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
@@ -26,7 +27,6 @@ from ..kernels import ranks as kernels
 from ..kernels.ranks import CAME
 from ..storage.arrays import grow
 from ..storage.batch import Batch
-from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .growingset import GrowingSet, changed_rows
 
@@ -143,6 +143,36 @@ class Ranked(Unread):
         for start, stop in pairwise((0, *cuts.tolist(), len(times))):
             part = DerivedRows(rows[start:stop], weights[start:stop])
             self.pending.setdefault(int(times[start]), []).append(part)
+
+    def take_waiting(self) -> tuple[Array, Array, Array]:
+        """The derivations that wait, with their iterations and weights, which wait no longer; the delta of
+        the last iteration is over."""
+        self._forget_marks()
+        parts = [(each, time) for time, waiting in self.pending.items() for each in waiting]
+        self.pending = {}
+        rows, weights = (np.concatenate(each) for each in zip(*(each for each, _ in parts), strict=True))
+        times = np.repeat([time for _, time in parts], [len(each.rows) for each, _ in parts])
+        return rows, times, weights
+
+    def numbers(self, size: int) -> Array:
+        """The numbers of so many rows, of which some are still to come."""
+        grow(self, "weights", size, 0)
+        return self.weights
+
+    def moved(self, rows: Array, before: Array, latest: int) -> None:
+        """Notes that the numbers of rows were changed, up to an iteration."""
+        self._log.append((rows, before))
+        self.latest = max(self.latest, latest)
+
+    def wait(self, rows: Array, times: Array, weights: Array, delta: Array) -> None:
+        """Lets derivations wait. `delta`: the rows that changed at the running iteration."""
+        self._arrange()
+        self._schedule(rows, times, weights, False)
+        if len(delta):
+            signs = np.where(self.weights[delta] > 0, 1, -1)
+            self._came = delta[signs > 0]
+            self.weights[self._came] += CAME
+            self.delta = DerivedRows(delta, signs)
 
     def step(self, time: int, ask: Ask) -> bool:
         """Makes the change of the relation at an iteration the delta, and says whether there is one."""
@@ -350,13 +380,8 @@ def _summed(parts: list[DerivedRows]) -> DerivedRows:
     rows, weights = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     if len(rows) == 1:
         return DerivedRows(rows, weights)
-    if len(rows) <= thresholds.SORTED_ROWS:
-        return DerivedRows(*kernels.summed(np.argsort(rows), rows, weights))
-    table = RowTable(1)
-    places = table.insert((rows,), len(rows))
-    totals = np.zeros(table.size, np.int64)
-    np.add.at(totals, places, weights)
-    return DerivedRows(table.column(0), totals)
+    reserve(72 * len(rows))
+    return DerivedRows(*kernels.summed(rows, weights))
 
 
 class RankedView:

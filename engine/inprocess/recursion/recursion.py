@@ -26,6 +26,7 @@ from ..storage.steps import Evaluator
 from .following import forward
 from .growingset import GrowingSet
 from .leastranks import Lowered, Lowering, Since, lengthened
+from .linear import linear_of
 from .memories import GrowingSets, Imported
 from .products import products_of
 from .rankedmemory import RankedSets
@@ -51,6 +52,7 @@ class Recursion:
         self.ranked: dict[str, Ranked] | None = None
         self._ways = {rule.join: way for rule in self.rules if (way := forward(rule)) is not None}
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
+        self._linear = linear_of(self.rules, self.searches, self._ways)
         self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
         self.ranks_are_least = False  # whether no ranked row has a derivation of an iteration before its rank
         self.lowered: dict[str, Lowered] = {}  # of sets whose rows did not come in the order of births
@@ -157,7 +159,7 @@ class Recursion:
                 renumber(self.ranked.values(), ranks_of(self.ranked.values()))
             changed = [each for each in imports.items() if self._may_lower(each[0], each[1].change)]
             noted = self._noted(dict(changed))
-            memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways)
+            memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways, self._linear)
             return RunningRecursion(self, self.ranked, memory, noted=noted)
         if not any(relation.table.size for relation in self.sets.values()):
             self.in_order()
@@ -240,7 +242,9 @@ class RunningRecursion:
     def iterate(self, time: int, most: int = 1) -> None:
         """Runs an iteration, or several from few rows, at most so many."""
         self._evaluator.iteration = time + 1
-        if most == 1 or not isinstance(self.memory, GrowingSets) or not self.memory.walk(self._rules, most):
+        memory = self.memory
+        walks = most > 1 and isinstance(memory, GrowingSets | RankedSets) and memory.walk(self._rules, most)
+        if not walks:
             iterate(self._rules, self.memory, time)
 
     def rows(self) -> int:

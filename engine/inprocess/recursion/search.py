@@ -21,6 +21,7 @@ from ...operators.steps import has_effect, rename_step
 from ...planner import LookUp, Stages, plan
 from ...rules import FixpointRule, Source
 from ...schema import Array, Column, Kind, Schema
+from ..arrangements.store import Store
 from ..arrangements.views import StoreView
 from ..joins.join import Joiner
 from ..kernels.ranks import NEVER
@@ -28,13 +29,12 @@ from ..storage.batch import Batch
 from ..storage.interner import encode_rows
 from ..storage.layout import PackedColumns, PackedLayout
 from ..storage.steps import Evaluator
-from ..storage.table import RowTable
 from .following import Following, back, lower
 from .rankedrelation import RankedView
 
 Contents: TypeAlias = RankedView | StoreView
 
-_NO_COLUMNS = PackedLayout(())
+NO_COLUMNS = PackedLayout(())
 _ASKED = "$asked"
 _ASKED_COLUMN = Column(_ASKED, Kind.INT, "$asked")
 
@@ -83,11 +83,11 @@ class Searches:
     def __init__(self, searches: Sequence[Search], facts: Sequence[Constant], evaluator: Evaluator) -> None:
         self._searches = sorted(searches, key=lambda each: each.recursive)
         self._evaluator = evaluator
-        self._facts: RowTable | None = None
+        self.facts: Store | None = None
         for constant in facts:
             columns = encode_rows(evaluator.values, constant.schema, constant.rows)
-            self._facts = self._facts or RowTable(len(constant.schema))
-            self._facts.insert(columns, len(constant.rows))
+            self.facts = self.facts or Store(constant.schema)
+            self.facts.table.insert(columns, len(constant.rows))
 
     @property
     def each(self) -> Sequence[Search]:
@@ -100,8 +100,8 @@ class Searches:
         """The least rank that a derivation gives each row, NEVER if it has none. Where it is at most
         `enough`, it may not be the least."""
         best: Array = np.full(length, NEVER)
-        if self._facts is not None:
-            best[self._facts.find(columns, length) >= 0] = 0
+        if self.facts is not None:
+            best[self.facts.table.find(columns, length) >= 0] = 0
         for search in self._searches:
             open_ = np.flatnonzero(best > enough)
             if not len(open_):
@@ -129,7 +129,7 @@ def _made(views: Mapping[Source, Contents]) -> PackedLayout | None:
     for view in views.values():
         ready = view.__class__ is RankedView and view.relation.table.is_numbered
         return view.relation.table.layout if ready else None
-    return _NO_COLUMNS
+    return NO_COLUMNS
 
 
 def searches_of(

@@ -192,6 +192,15 @@ class RowTable(Unread):
         """The packed rows by id; refer to it in passing only, for it may have to grow where it lies."""
         return self._words
 
+    @property
+    def room(self) -> int:
+        """The number of packed rows that may be entered into the slots and after the words as they are."""
+        return max(0, min(int(len(self._slots) * _FULL), len(self._words)) - self.size)
+
+    def numbered_to(self, size: int) -> None:
+        """Notes that rows were entered, with their ids, up to this size."""
+        self.size = size
+
     def slots(self) -> tuple[Array, int]:
         """The hash set of the packed rows, and the number of bits of a place in it."""
         return self._slots, self._bits
