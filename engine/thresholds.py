@@ -93,9 +93,9 @@ JOIN_MOST = 1 << 21
 ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
 """Rows that are looked up by mean fan-out, unless that proposes more than so many."""
 
-FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES = 3, 1 << 14, 16
+FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16, 1 << 16
 """Rows of an iteration that one kernel follows through a look-up, at least (fewer are joined one by one) and
-at most; and matches of each that it may give."""
+at most; matches of each that it may give; and rows and matches of several iterations that it follows."""
 
 PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
 """Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""

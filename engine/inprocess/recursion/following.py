@@ -30,8 +30,8 @@ from ..storage.batch import Batch
 from ..storage.layout import PackedColumns, PackedField, PackedLayout
 from ..storage.table import RowTable
 
-_NOTHING: Array = np.empty(0, np.int64)
-_NOWHERE: Any = _NOTHING, np.empty(0, np.int32), np.empty(0, np.int32)  # the stretches of no index
+NOTHING: Array = np.empty(0, np.int64)
+_NOWHERE: Any = NOTHING, np.empty(0, np.int32), np.empty(0, np.int32)  # the stretches of no index
 
 _Fields: TypeAlias = Array
 """See `kernels.following`."""
@@ -53,6 +53,12 @@ class _Layouts(NamedTuple):
     made: PackedLayout
 
 
+_Look: TypeAlias = tuple[Any, ...]
+"""A look-up, as kernels are given it: the fields of keys; the hash set of keys, the ids at its slots, and the
+bits of a place; whether keys are whole rows, or the stretches of their rows; weights and words of the rows;
+and the fields of derived rows, of the row and of its match."""
+
+
 @dataclass(slots=True)
 class Following:
     """One look-up of an import, from rows of a relation. `keys` are the columns of these rows that the
@@ -71,43 +77,38 @@ class Following:
     ) -> Followed | None:
         """Follows rows to others, which have the layout `made`. A word is -1 where a row does not fit. None:
         it is to be done in the general way."""
-        if view.__class__ is not StoreView or not isinstance(rows, PackedColumns) or made is None:
+        if not isinstance(rows, PackedColumns):
             return None
-        assert isinstance(view, StoreView)
-        store, length = view.relation, len(rows.words)
-        keys = self._keys(store)
-        if keys is None or keys.layout is None or store.table.layout is None:
-            return None
-        fields = self._fields_of(_Layouts(rows.layout, store.table.layout, keys.layout, made))
-        if fields is None or length > thresholds.FOLLOWED_ROWS:
+        length, look = len(rows.words), self.look(view, rows.layout, made)
+        if look is None or length > thresholds.FOLLOWED_ROWS:
             return None
         interrupt.check()
         most = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * length)
-        keyed, of_left, of_right = fields
-        whole = keys is store.table
-        slots, ids, bits = keys.numbered_slots()
-        first, count, slab = _NOWHERE if whole else store.indexes[self.positions].stretches()
-        weights = _NOTHING if store.weights is None else store.weights
-        left, words, done = kernels.follow(
-            rows.words,
-            keyed,
-            slots,
-            ids,
-            bits,
-            whole,
-            first,
-            count,
-            slab,
-            weights,
-            store.table.words,
-            of_left,
-            of_right,
-            most,
-        )
+        left, words, done = kernels.follow(rows.words, *look, most)
         if not done:
             return None
         budget.spend(STEP + length + MADE * len(words))
         return Followed(left, words)
+
+    def look(self, view: object, start: PackedLayout | None, made: PackedLayout | None) -> _Look | None:
+        """The look-up of what a view shows, from rows of the layout `start` to rows of the layout `made`.
+        None: it is to be done in the general way."""
+        if view.__class__ is not StoreView or start is None or made is None:
+            return None
+        assert isinstance(view, StoreView)
+        store = view.relation
+        keys = self._keys(store)
+        if keys is None or keys.layout is None or store.table.layout is None:
+            return None
+        fields = self._fields_of(_Layouts(start, store.table.layout, keys.layout, made))
+        if fields is None:
+            return None
+        keyed, of_left, of_right = fields
+        whole = keys is store.table
+        stretches = _NOWHERE if whole else store.indexes[self.positions].stretches()
+        weights = NOTHING if store.weights is None else store.weights
+        rights = store.table.words
+        return keyed, *keys.numbered_slots(), whole, *stretches, weights, rights, of_left, of_right
 
     def derived(self, batch: Batch, view: object, made: PackedLayout | None, budget: Budget) -> Batch | None:
         """The rows that follow from others, with their weights and times. None: as `run`, or one does not
@@ -139,13 +140,19 @@ class Following:
             ways = [*zip(self.made, made.fields, strict=True)] if self.made else []
             of_left = [(start.fields[k], to) for (is_match, k), to in ways if not is_match]
             of_right = [(rows.fields[k], to) for (is_match, k), to in ways if is_match]
-            near = all(abs(a.offset - b.offset) < 1 << 62 for a, b in [*keyed, *of_left, *of_right])
-            self._fields = [*map(_moved, (keyed, of_left, of_right))] if near else None
+            moves = [*map(moved, (keyed, of_left, of_right))]
+            self._fields = [each for each in moves if each is not None]
+            if len(self._fields) < len(moves):
+                self._fields = None
             self._layouts = layouts  # last, since making the fields may run out of memory
         return self._fields
 
 
-def _moved(fields: Sequence[tuple[PackedField, PackedField]]) -> _Fields:
+def moved(fields: Sequence[tuple[PackedField, PackedField]]) -> _Fields | None:
+    """For the kernels, how fields of words are made of fields of others; None: the ranges of values lie too
+    far apart."""
+    if any(abs(a.offset - b.offset) >= 1 << 62 for a, b in fields):
+        return None
     rows = [(a.shift, a.mask, a.offset - b.offset, 1 << b.width, b.shift) for a, b in fields]
     return np.array(rows, np.int64).reshape(len(rows), 5)
 
@@ -156,14 +163,18 @@ def following(
     bound: Sequence[str | None],
     wanted: Sequence[str | None],
 ) -> Following | None:
-    """The look-up of the one import that a rule reads, from rows that have these variables to rows that have
-    those `wanted`; None where the rule has another form."""
-    imports = [(k, source) for k, source in enumerate(sources) if isinstance(source, int)]
-    if len(imports) != 1 or node.steps or any(term.negated for term in node.terms):
+    """The look-up of the one import that a rule reads in a positive term, from rows that have these variables
+    to rows that have those `wanted`; None where the rule has another form."""
+    imports = [
+        (k, source)
+        for k, source in enumerate(sources)
+        if isinstance(source, int) and not node.terms[k].negated
+    ]
+    if len(imports) != 1 or node.steps:
         return None
     ((at, source),) = imports
     columns = node.terms[at].columns
-    of_left, of_match = _places(bound), _places(columns)
+    of_left, of_match = places(bound), places(columns)
     if of_left is None or of_match is None:
         return None
     positions = tuple(sorted(of_match[name] for name in of_match.keys() & of_left.keys()))
@@ -177,7 +188,7 @@ def following(
 def forward(rule: FixpointRule[Joiner]) -> Following | None:
     """The one look-up that leads from rows of the recursion to those that a rule derives from them."""
     recursive = [k for k, source in enumerate(rule.sources) if isinstance(source, str)]
-    if len(recursive) != 1 or len(rule.heads) > 1 or rule.heads[0][1]:
+    if len(recursive) != 1 or len(rule.heads) > 1 or rule.heads[0][1] or _excludes(rule):
         return None
     return following(rule.node, rule.sources, rule.node.terms[recursive[0]].columns, rule.node.output)
 
@@ -186,13 +197,17 @@ def back(rule: FixpointRule[Joiner], linear: Sequence[Joiner]) -> Following | No
     """The one look-up that leads from rows of a head to the row of the recursion that derives each. `linear`
     are the joins on the way to the head."""
     recursive = [k for k, source in enumerate(rule.sources) if isinstance(source, str)]
-    if linear or len(recursive) > 1:
+    if linear or len(recursive) > 1 or _excludes(rule):
         return None
     wanted = rule.node.terms[recursive[0]].columns if recursive else ()
     return following(rule.node, rule.sources, rule.node.output, wanted)
 
 
-def _places(names: Sequence[str | None]) -> dict[str, int] | None:
+def _excludes(rule: FixpointRule[Joiner]) -> bool:
+    return any(term.negated for term in rule.node.terms)
+
+
+def places(names: Sequence[str | None]) -> dict[str, int] | None:
     """The places of variables; None if one is there twice."""
     found = {name: k for k, name in enumerate(names) if name is not None}
     return found if len(found) == sum(name is not None for name in names) else None
