@@ -61,7 +61,10 @@ def followed() -> Iterator[list[int]]:
         found.append(done)
         return done, again
 
-    with mock.patch.object(FollowedRule, "rounds", noted):
+    with (
+        mock.patch.object(FollowedRule, "rounds", noted),
+        mock.patch.object(thresholds, "FOLLOWED_ROUNDS", 0),
+    ):
         yield found
 
 

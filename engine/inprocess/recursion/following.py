@@ -53,7 +53,7 @@ class _Layouts(NamedTuple):
     made: PackedLayout
 
 
-_Look: TypeAlias = tuple[Any, ...]
+_Look: TypeAlias = Any
 """A look-up, as kernels are given it: the fields of keys; the hash set of keys, the ids at its slots, and the
 bits of a place; whether keys are whole rows, or the stretches of their rows; weights and words of the rows;
 and the fields of derived rows, of the row and of its match."""

@@ -99,7 +99,7 @@ class GrowingSets:
     def _follow(self, most: int) -> tuple[int, bool]:
         """Runs rounds by a kernel. Returns their number, and whether the last one is to be derived in the
         general way after all."""
-        if self._followed is None:
+        if self._followed is None or self._rounds < thresholds.FOLLOWED_ROUNDS:
             return 0, False
         ((start, source, seen),) = self._followed.rule.starts
         views = self._views(self._followed.rule, start, seen)
