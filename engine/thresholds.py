@@ -93,9 +93,12 @@ JOIN_MOST = 1 << 21
 ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
 """Rows that are looked up by mean fan-out, unless that proposes more than so many."""
 
-FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16, 1 << 17
+FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16, 1 << 16
 """Rows of an iteration that one kernel follows through a look-up, at least (fewer are joined one by one) and
 at most; matches of each that it may give; and rows looked up or found between two looks at an interrupt."""
+
+FOLLOWED_ROUNDS = 64
+"""Rounds after which one kernel follows several: it is loaded in the time that 200 take in the general way."""
 
 PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
 """Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""

@@ -27,6 +27,15 @@ def with_fields(word: Any, fields: Any, made: Any) -> Any:
     return made if excess >= 0 else -1
 
 
+@part
+def _held(word: Any, slots: Any, ids: Any, bits: int) -> int:
+    """The id of a word in a hash set, -1 if it is not there or -1."""
+    if word < 0:
+        return np.int64(-1)  # type: ignore[return-value]
+    at = hashing.slot_of(slots, bits, hashing.home(word, bits), word)
+    return np.int64(ids[at]) if slots[at] == word else np.int64(-1)  # type: ignore[return-value]
+
+
 @kernel
 def follow(
     words: Any,
@@ -56,13 +65,9 @@ def follow(
     groups = np.empty(words.shape[0], np.int64)
     total = np.int64(0)
     for i in range(words.shape[0]):
-        key = with_fields(words[i], keyed, np.int64(0))
-        groups[i] = -1
-        if key >= 0:
-            at = hashing.slot_of(slots, bits, hashing.home(key, bits), key)
-            if slots[at] == key:
-                groups[i] = ids[at]
-                total += np.int64(1 if whole else count[ids[at]])
+        groups[i] = _held(with_fields(words[i], keyed, np.int64(0)), slots, ids, bits)
+        if groups[i] >= 0:
+            total += np.int64(1 if whole else count[groups[i]])
     if total > most:
         return groups[:0], groups[:0], groups[:0], False
     left = np.empty(total, np.int64)
@@ -86,6 +91,95 @@ def follow(
                 factors[found] = weights[row]
             found += 1
     return left[:found], made[:found], factors[:found], True
+
+
+@part
+def _is_excluded(left: Any, right: Any, excluding: Any) -> bool:
+    """Whether one of some hash sets holds the word that is made of a row and its match."""
+    for of_left, of_right, slots, ids, bits, weights in excluding:
+        word = with_fields(right, of_right, with_fields(left, of_left, np.int64(0)))
+        at = _held(word, slots, ids, bits)
+        if at >= 0 and (not weights.shape[0] or weights[at] > 0):
+            return True
+    return False
+
+
+@kernel
+def follow_rounds(
+    words: Any,
+    slots: Any,
+    ids: Any,
+    bits: int,
+    limit: int,
+    high: int,
+    size: int,
+    keyed: Any,
+    key_slots: Any,
+    key_ids: Any,
+    key_bits: int,
+    whole: bool,
+    first: Any,
+    count: Any,
+    slab: Any,
+    weights: Any,
+    counted: bool,
+    rights: Any,
+    of_left: Any,
+    of_right: Any,
+    excluding: Any,
+    reached: Any,
+    most: int,
+    work: int,
+) -> tuple[int, int, bool]:
+    """Rounds of a recursion: words[high:size] lead to others, as in `follow`, of which those that the hash
+    set of all words does not hold are the next ones. `ids` are at its slots, if there are any. `excluding`
+    has for each term that excludes matches the fields of its words, its hash set, and the weights there.
+
+    Ends before a round from more than `most` words, or one that might need room beyond `limit`, or after so
+    much `work`. `reached` gets the size up to which each round starts. Returns the number of words, that of
+    rounds, and whether all words of the last round fit.
+    """
+    groups = np.empty(min(most, limit - high), np.int64)
+    rounds = 0
+    while rounds < reached.shape[0] and 0 < size - high <= most and work > 0:
+        total = np.int64(0)
+        for i in range(high, size):
+            group = _held(with_fields(words[i], keyed, np.int64(0)), key_slots, key_ids, key_bits)
+            groups[i - high] = group
+            if group >= 0:
+                total += np.int64(1 if whole else count[group])
+        if size + total > limit:
+            break
+        low, high = high, size
+        work -= high - low + int(total)
+        reached[rounds] = high
+        rounds += 1
+        for i in range(low, high):
+            group = groups[i - low]
+            if group < 0:
+                continue
+            left = words[i]
+            begun = with_fields(left, of_left, np.int64(0))
+            start = group if whole else np.int64(first[group])
+            stop = start + (1 if whole else np.int64(count[group]))
+            for at in range(start, stop):
+                row = at if whole else np.int64(slab[at])
+                if weights.shape[0] and weights[row] == 0:
+                    continue
+                right = rights[row]
+                if _is_excluded(left, right, excluding):
+                    continue
+                word = with_fields(right, of_right, begun)
+                if word < 0:
+                    return size, rounds, False
+                place = hashing.slot_of(slots, bits, hashing.home(word, bits), word)
+                if slots[place] == hashing.EMPTY:
+                    slots[place] = word
+                    if ids.shape[0]:
+                        ids[place] = size
+                    words[size] = word
+                    size += 1
+    return size, rounds, True
 
 
 @kernel

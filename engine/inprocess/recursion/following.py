@@ -30,14 +30,17 @@ from ..storage.batch import Batch
 from ..storage.layout import PackedColumns, PackedField, PackedLayout
 from ..storage.table import RowTable
 
-_NOTHING: Array = np.empty(0, np.int64)
-_NOWHERE: Any = _NOTHING, np.empty(0, np.int32), np.empty(0, np.int32)  # the stretches of no index
+NOTHING: Array = np.empty(0, np.int64)
+_NOWHERE: Any = NOTHING, np.empty(0, np.int32), np.empty(0, np.int32)  # the stretches of no index
 
 _Fields: TypeAlias = Array
 """See `kernels.following`."""
 
 LookedUp: TypeAlias = tuple[Any, ...]
-"""The arguments of `kernels.follow` after the rows and the number of matches."""
+"""The arguments of `kernels.follow` after the rows and the number of matches: the fields of keys; the hash set
+of keys, the ids at its slots, and the bits of a place; whether keys are whole rows, or the stretches of their
+rows; weights of the rows, whether they count, and their words; and the fields of derived rows, of the row and of
+its match."""
 
 
 class Followed(NamedTuple):
@@ -106,7 +109,7 @@ class Following:
         keyed, of_left, of_right = fields
         whole = keys is store.table
         stretches = _NOWHERE if whole else store.indexes[self.positions].stretches()
-        weights = _NOTHING if store.weights is None else store.weights
+        weights = NOTHING if store.weights is None else store.weights
         counted = weighted and store.weights is not None
         words = store.table.words
         return keyed, *keys.numbered_slots(), whole, *stretches, weights, counted, words, of_left, of_right
@@ -140,13 +143,19 @@ class Following:
             ways = [*zip(self.made, made.fields, strict=True)] if self.made else []
             of_left = [(start.fields[k], to) for (is_match, k), to in ways if not is_match]
             of_right = [(rows.fields[k], to) for (is_match, k), to in ways if is_match]
-            near = all(abs(a.offset - b.offset) < 1 << 62 for a, b in [*keyed, *of_left, *of_right])
-            self._fields = [*map(_moved, (keyed, of_left, of_right))] if near else None
+            moves = [*map(moved, (keyed, of_left, of_right))]
+            self._fields = [each for each in moves if each is not None]
+            if len(self._fields) < len(moves):
+                self._fields = None
             self._layouts = layouts  # last, since making the fields may run out of memory
         return self._fields
 
 
-def _moved(fields: Sequence[tuple[PackedField, PackedField]]) -> _Fields:
+def moved(fields: Sequence[tuple[PackedField, PackedField]]) -> _Fields | None:
+    """For the kernels, how fields of words are made of fields of others; None: the ranges of values lie too
+    far apart."""
+    if any(abs(a.offset - b.offset) >= 1 << 62 for a, b in fields):
+        return None
     rows = [(a.shift, a.mask, a.offset - b.offset, 1 << b.width, b.shift) for a, b in fields]
     return np.array(rows, np.int64).reshape(len(rows), 5)
 
@@ -157,14 +166,18 @@ def following(
     bound: Sequence[str | None],
     wanted: Sequence[str | None],
 ) -> Following | None:
-    """The look-up of the one import that a rule reads, from rows that have these variables to rows that have
-    those `wanted`; None where the rule has another form."""
-    imports = [(k, source) for k, source in enumerate(sources) if isinstance(source, int)]
-    if len(imports) != 1 or node.steps or any(term.negated for term in node.terms):
+    """The look-up of the one import that a rule reads in a positive term, from rows that have these variables
+    to rows that have those `wanted`; None where the rule has another form."""
+    imports = [
+        (k, source)
+        for k, source in enumerate(sources)
+        if isinstance(source, int) and not node.terms[k].negated
+    ]
+    if len(imports) != 1 or node.steps:
         return None
     ((at, source),) = imports
     columns = node.terms[at].columns
-    of_left, of_match = _places(bound), _places(columns)
+    of_left, of_match = places(bound), places(columns)
     if of_left is None or of_match is None:
         return None
     positions = tuple(sorted(of_match[name] for name in of_match.keys() & of_left.keys()))
@@ -178,7 +191,7 @@ def following(
 def forward(rule: FixpointRule[Joiner]) -> Following | None:
     """The one look-up that leads from rows of the recursion to those that a rule derives from them."""
     recursive = [k for k, source in enumerate(rule.sources) if isinstance(source, str)]
-    if len(recursive) != 1 or len(rule.heads) > 1 or rule.heads[0][1]:
+    if len(recursive) != 1 or len(rule.heads) > 1 or rule.heads[0][1] or _excludes(rule):
         return None
     return following(rule.node, rule.sources, rule.node.terms[recursive[0]].columns, rule.node.output)
 
@@ -187,13 +200,17 @@ def back(rule: FixpointRule[Joiner], linear: Sequence[Joiner]) -> Following | No
     """The one look-up that leads from rows of a head to the row of the recursion that derives each. `linear`
     are the joins on the way to the head."""
     recursive = [k for k, source in enumerate(rule.sources) if isinstance(source, str)]
-    if linear or len(recursive) > 1:
+    if linear or len(recursive) > 1 or _excludes(rule):
         return None
     wanted = rule.node.terms[recursive[0]].columns if recursive else ()
     return following(rule.node, rule.sources, rule.node.output, wanted)
 
 
-def _places(names: Sequence[str | None]) -> dict[str, int] | None:
+def _excludes(rule: FixpointRule[Joiner]) -> bool:
+    return any(term.negated for term in rule.node.terms)
+
+
+def places(names: Sequence[str | None]) -> dict[str, int] | None:
     """The places of variables; None if one is there twice."""
     found = {name: k for k, name in enumerate(names) if name is not None}
     return found if len(found) == sum(name is not None for name in names) else None

@@ -108,7 +108,7 @@ class GrowingSet:
         self._reached.append(self.high)
         if self.indexes:
             with all_alike(self.indexes) as indexes:
-                self._arrange(indexes)
+                self._arrange(indexes, range(self.low, self.high))
         return True
 
     def advance_by(self, rows: Sequence[tuple[int, ...]]) -> None:
@@ -124,15 +124,26 @@ class GrowingSet:
                         for at, row in enumerate(rows, self.low):
                             index.insert_later(at, row)
 
+    def advance_through(self, reached: Sequence[int]) -> None:
+        """As `advance`, of rounds whose rows are all there: the delta of each ends at one of these sizes."""
+        first = self._iterations
+        self._iterations += len(reached)
+        self._came.extend(range(first, self._iterations))
+        self._reached.extend(reached)
+        fresh = range(self.high, reached[-1])
+        self.low, self.high = (self.high, *reached)[-2:]
+        if self.indexes:
+            with all_alike(self.indexes) as indexes:
+                self._arrange(indexes, fresh)
+
     def settle(self) -> None:
         """Lets the indexes take in the rows that they were to take in later."""
         with all_alike(self.indexes) as indexes:
             for index in indexes:
                 index.settle()
 
-    def _arrange(self, indexes: Iterable[RowIndex]) -> None:
-        """Enters the delta into indexes."""
-        fresh = range(self.low, self.high)
+    def _arrange(self, indexes: Iterable[RowIndex], fresh: range) -> None:
+        """Enters rows into indexes."""
         if len(fresh) > thresholds.ROWS_ONE_BY_ONE:
             for index in indexes:
                 index.insert(fresh)

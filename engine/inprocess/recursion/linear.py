@@ -107,17 +107,20 @@ def ready(linear: Linear, layout: PackedLayout | None, imports: Mapping[int, Imp
 
 def iterate(relation: Ranked, look_ups: LookUps, most: int) -> Iterated:
     """Runs iterations of the relation, at most so many."""
-    rows, times, changes = relation.take_waiting()
     table = relation.table
-    room = min(table.room, thresholds.FOLLOWED_ROWS)
+    words, slots, ids, bits, limit = table.with_room(1)
+    room = min(limit - table.size, thresholds.FOLLOWED_ROWS)
     numbers = relation.numbers(table.size + room)
+    rows, times, changes = relation.take_waiting()
     log = np.empty((2, max(_LOGGED, 2 * len(rows))), np.int64)
     state = np.zeros(5, np.int64)
     state[kernels.SIZE] = table.size
     try:
         rows, times, changes, delta = kernels.iterate(
-            table.words,
-            *table.numbered_slots(),
+            words,
+            slots,
+            ids,
+            bits,
             numbers,
             room,
             rows,
@@ -133,7 +136,7 @@ def iterate(relation: Ranked, look_ups: LookUps, most: int) -> Iterated:
         )
     finally:
         size, logged, done, last, spent = state.tolist()
-        table.numbered_to(size)
+        table.size = size
         relation.moved(log[0, :logged], log[1, :logged], last)
     relation.wait(rows, times, changes, delta)
     return Iterated(done, last, spent, len(delta) > 0)

@@ -26,6 +26,7 @@ from ..storage.interner import encode_rows
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
 from .densesets import Choosing, DenseSets
+from .followedrounds import FollowedRule
 from .growingset import GrowingSet
 from .products import Products
 from .smallrounds import Walk
@@ -48,14 +49,17 @@ class GrowingSets:
         imports: Mapping[int, Imported],
         evaluator: Evaluator,
         products: Products | None = None,
+        followed: FollowedRule | None = None,
     ) -> None:
-        """`products`: the rules as products, if they are; then dense relations become bits."""
+        """`products`: the rules as products, if they are; then dense relations become bits. `followed`: the
+        rule of the rounds, if it is one that a kernel follows."""
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._rounds = 0
         self._measured = inside()
         stores = {node: each.store for node, each in imports.items()}
         self._choosing = Choosing(relations, stores, products, evaluator)
         self._dense: DenseSets | None = None
+        self._followed = followed
         self._small = 0  # rounds from few rows, one after the other
         for relation in relations.values():
             relation.begin()
@@ -73,28 +77,44 @@ class GrowingSets:
             self._dense.derive(rule, start, self._measured)
 
     def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
-        """Runs rounds from few rows, at most so many, row by row. False: the next round is to be run in the
-        general way, as it has more rows, or rules of another form."""
+        """Runs rounds from few rows, at most so many, by a kernel or row by row. False: the next round is to
+        be run in the general way, as it has more rows, or rules of another form."""
         pending = 0 if self._dense else sum([each.size - each.high for each in self._relations.values()])
-        if self._measured is not None or not 0 < pending <= thresholds.ROWS_ONE_BY_ONE:
+        if self._measured is not None or not pending:
+            return False
+        done, gave_up = self._follow(most) if pending <= thresholds.FOLLOWED_ROWS else (0, False)
+        if not done and pending <= thresholds.ROWS_ONE_BY_ONE:
+            done, gave_up = self._one_by_one(rules, most)
+        elif not done:
             self._small = 0
-            return False
-        self._small += 1
-        if self._small <= thresholds.GENERAL_RUNS:
-            return False
-        walk = Walk(self._relations, self._evaluator.budget)
-        if not walk.begin(rules, self._seen_by):
-            self._small = -4 * thresholds.GENERAL_RUNS
-            return False
-        done, gave_up = walk.rounds(most)
         self._rounds += done
         if gave_up:
-            self._small = -4 * thresholds.GENERAL_RUNS
             for rule in rules:
                 for start, _, seen in rule.starts:
                     self.derive(rule, start, seen)
-        self._is_dense()
-        return True
+        if done:
+            self._is_dense()
+        return done > 0
+
+    def _follow(self, most: int) -> tuple[int, bool]:
+        """Runs rounds by a kernel. Returns their number, and whether the last one is to be derived in the
+        general way after all."""
+        if self._followed is None or self._rounds < thresholds.FOLLOWED_ROUNDS:
+            return 0, False
+        ((start, source, seen),) = self._followed.rule.starts
+        views = self._views(self._followed.rule, start, seen)
+        return self._followed.rounds(self._relations[source], views, most, self._evaluator.budget)
+
+    def _one_by_one(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> tuple[int, bool]:
+        """As `_follow`, row by row."""
+        self._small += 1
+        if self._small <= thresholds.GENERAL_RUNS:
+            return 0, False
+        walk = Walk(self._relations, self._evaluator.budget)
+        done, gave_up = walk.rounds(most) if walk.begin(rules, self._seen_by) else (0, True)
+        if gave_up:
+            self._small = -4 * thresholds.GENERAL_RUNS
+        return done, gave_up and done > 0
 
     def _seen_by(self, rule: FixpointRule[Joiner], start: int) -> list[View | None]:
         """What a rule sees of the other terms in round after round, where it starts from one of them."""

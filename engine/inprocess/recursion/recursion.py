@@ -23,6 +23,7 @@ from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.rows import some_changes
 from ..storage.steps import Evaluator
+from .followedrounds import followed_rule
 from .following import forward
 from .growingset import GrowingSet
 from .leastranks import Lowered, Lowering, Since, lengthened
@@ -48,6 +49,7 @@ class Recursion:
         terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
         self._negated = {source for term, source in terms if term.negated}
         self._products = products_of(self.rules, self.schemas)
+        self._followed = followed_rule(self.rules) if len(self.schemas) == 1 else None
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
         self._ways = {rule.join: way for rule in self.rules if (way := forward(rule)) is not None}
@@ -151,7 +153,7 @@ class Recursion:
         if self._afresh:
             self._afresh = False
             self.in_order()
-            sets = GrowingSets(self.sets, whole(imports), self.evaluator, self._products)
+            sets = GrowingSets(self.sets, whole(imports), self.evaluator, self._products, self._followed)
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
@@ -166,7 +168,7 @@ class Recursion:
             noted = None
         else:
             noted = self._noted({node: each for node, each in imports.items() if each.change is not None})
-        grown = GrowingSets(self.sets, imports, self.evaluator, self._products)
+        grown = GrowingSets(self.sets, imports, self.evaluator, self._products, self._followed)
         return RunningRecursion(self, self.sets, grown, noted=noted)
 
     def _noted(self, changed: Mapping[int, Imported]) -> Mapping[int, Imported] | None:
@@ -189,7 +191,7 @@ class Recursion:
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""
-        memory = GrowingSets(sets, whole(imports), self.evaluator, self._products)
+        memory = GrowingSets(sets, whole(imports), self.evaluator, self._products, self._followed)
         return RunningRecursion(self, sets, memory, True)
 
     def prepare_to_shrink(self, held: int, changed: int) -> None:

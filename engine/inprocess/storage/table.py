@@ -31,6 +31,7 @@ from .unread import Unread, read_later
 _FIRST_BITS = 6  # of the number of slots of an empty table
 _FULL = 0.66  # slots are doubled beyond this load
 _PART = 1 << 19  # rows that are numbered in a part
+_NO_IDS: Any = np.empty(0, np.int32)
 
 
 class Locate(Protocol):
@@ -191,15 +192,6 @@ class RowTable(Unread):
     def words(self) -> Array:
         """The packed rows by id; refer to it in passing only, for it may have to grow where it lies."""
         return self._words
-
-    @property
-    def room(self) -> int:
-        """The number of packed rows that may be entered into the slots and after the words as they are."""
-        return max(0, min(int(len(self._slots) * _FULL), len(self._words)) - self.size)
-
-    def numbered_to(self, size: int) -> None:
-        """Notes that rows were entered, with their ids, up to this size."""
-        self.size = size
 
     def slots(self) -> tuple[Array, int]:
         """The hash set of the packed rows, and the number of bits of a place in it."""
@@ -375,6 +367,17 @@ class RowTable(Unread):
             self.insert(columns, length)
             return
         self._insert_words(words)
+
+    def with_room(self, wanted: int) -> tuple[Array, Array, Array, int, int]:
+        """For a kernel that inserts so many words or more: the words; their hash set, the ids at its slots if
+        these are numbered, and the number of bits of a place; and the size up to which there is room. Rows
+        are packed. Whoever inserts sets `size`."""
+        while int(len(self._slots) * _FULL) < self.size + wanted:
+            self._spread(self._bits + 1)
+        grow(self, "_words", self.size + wanted)
+        ids = _NO_IDS if self._ids is None else self._ids
+        room = min(len(self._words), int(len(self._slots) * _FULL))
+        return self._words, self._slots, ids, self._bits, room
 
     def _insert_words(self, words: Array) -> None:
         length = len(words)
