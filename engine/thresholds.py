@@ -98,7 +98,7 @@ FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16,
 at most; matches of each that it may give; and rows looked up or found between two looks at an interrupt."""
 
 FOLLOWED_ROUNDS = 64
-"""Rounds after which one kernel follows several: it is loaded in the time that 200 take in the general way."""
+"""Rounds after which one kernel follows several: it is loaded in the time of 200 in the general way."""
 
 PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
 """Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""
