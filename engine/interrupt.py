@@ -51,6 +51,9 @@ class deferred:
 
     def __enter__(self) -> None:
         global _noted, _previous
+        if _previous is not None:  # inside another, or in a thread beside one
+            self._handler = None
+            return
         handler = _handler_of(signal.SIGINT)
         if (
             handler is _handle
