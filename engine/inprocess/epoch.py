@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..circuit import Fixpoint
-from ..epoch import Epoch
 from ..runtime import Delta
 from .arrangements.views import Readable
 from .operators import EpochOperators

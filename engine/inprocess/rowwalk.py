@@ -36,8 +36,8 @@ from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
 from .epoch import RunningEpoch
-from .operators import KEPT_ALREADY
 from .joins.join import Joiner
+from .operators import KEPT_ALREADY
 from .state import ALONE, State
 from .storage.batch import Batch, few_rows, no_rows
 

@@ -60,7 +60,7 @@ class Delays:
         delayed relation that was not there, all that its relation holds came in that epoch."""
         for name, (source, _) in self.delayed.items():
             past = self._past[source]
-            known = before._past.get(source, ()) if name in before._delayed else ()
+            known = before._past.get(source, ()) if name in before.delayed else ()
             while len(past) < max(1, len(known)):
                 past.appendleft({})
             for entry, change in zip(reversed(past), reversed(known), strict=False):

@@ -17,10 +17,10 @@ from ...derivedcolumns import Position
 from ...memory import reserve
 from ...schema import Array, Schema
 from ..kernels import addition
+from ..storage import threadpool
 from ..storage.arrays import grow
 from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
-from ..storage import threadpool
 from ..storage.unread import Unread
 from .index import RowIndex, all_alike, made_once
 
@@ -40,7 +40,7 @@ class Store(Unread):
         self.weights: Array | None = None
         self.present = 0
         self._indexes: dict[tuple[Position, ...], RowIndex] = {}
-        self._coming: list[int] = []  # rows that the indexes take in when somebody asks for these
+        self._arriving: list[int] = []  # rows that the indexes take in when somebody asks for these
         self._undo: list[tuple[Array | Sequence[int], Array | Sequence[int]] | int] = []
         self._whole = True  # whether `present` and the indexes are what the weights say
 
@@ -83,14 +83,14 @@ class Store(Unread):
     @property
     def indexes(self) -> dict[tuple[Position, ...], RowIndex]:
         """The arrangements that there are."""
-        if self._coming:
+        if self._arriving:
             self._take_in()
         return self._indexes
 
     def _take_in(self) -> None:
         """Lets the indexes take in the rows that came one by one. Many of them cost less at once."""
         with threadpool.building:
-            coming, few = self._coming, len(self._coming) <= thresholds.ROWS_ONE_BY_ONE
+            coming, few = self._arriving, len(self._arriving) <= thresholds.ROWS_ONE_BY_ONE
             try:
                 with all_alike(self._indexes) as indexes:
                     for index in indexes if coming else ():
@@ -100,7 +100,7 @@ class Store(Unread):
                         else:
                             index.insert(np.array(coming, np.int64))
             finally:
-                self._coming = []
+                self._arriving = []
 
     def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns, built when first asked for."""
@@ -362,8 +362,8 @@ class Store(Unread):
     def _arrange(self, at: int, row: tuple[int, ...], sign: int) -> None:
         """Changes the indexes by one row."""
         if sign > 0:
-            self._coming.append(at)
-            if len(self._coming) >= thresholds.ROWS_LATER:
+            self._arriving.append(at)
+            if len(self._arriving) >= thresholds.ROWS_LATER:
                 self._take_in()
             return
         with all_alike(self.indexes) as indexes:
@@ -372,7 +372,7 @@ class Store(Unread):
 
     def _forget_indexes(self) -> None:
         self._indexes.clear()
-        self._coming.clear()
+        self._arriving.clear()
 
     def _changed_few(self, batch: Batch, signs: Mapping[int, int], rows: int | None = None) -> Batch:
         """As `_changed`, after a change by so many rows, those of a batch the first of them."""

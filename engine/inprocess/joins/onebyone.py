@@ -370,7 +370,7 @@ def _in_store(view: StoreView, step: LookUp | Exclude, columns: Row, room: list[
     def find(key: Row) -> list[Row]:
         found = ids(key)
         if not found:
-            return found
+            return []
         table, weights, ghosts = store.table, store.weights, store.ghosts
         if weights is None or not (ghosts or counted):
             return table.picked(found, columns)
