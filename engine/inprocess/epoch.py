@@ -58,7 +58,8 @@ class RunningEpoch(EpochOperators):
 
     def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
         state, nodes, static = self.state, self.circuit.nodes, self.epoch.static
-        self.forget()
+        if self.leaving:
+            self.forget()
         deltas: dict[str, Delta] = dict(state.unchanged)
         for name, change in outputs.items():
             if change is not None:

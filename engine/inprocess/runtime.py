@@ -133,7 +133,8 @@ class InProcess:
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
-        restless, walk_for = self._state.memories.restless, rows_walked(self._own)
+        memories, walk_for = self._state.memories, rows_walked(self._own)
+        restless = memories.restless if memories.any else tuple
         return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, walk_for)
 
     @property

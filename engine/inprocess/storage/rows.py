@@ -109,7 +109,8 @@ class ArrayDelta:
         if last:
             self._batch = batch
         else:
-            batch = self._net = consolidate(batch)
+            plain = batch.length == 1 and batch.weights is None and batch.times is None
+            batch = self._net = batch if plain else consolidate(batch)
         values.hold(schema, batch)
 
     @property
