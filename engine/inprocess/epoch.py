@@ -58,8 +58,7 @@ class RunningEpoch(EpochOperators):
 
     def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
         state, nodes, static = self.state, self.circuit.nodes, self.epoch.static
-        if self.leaving:
-            self.forget()
+        self.forget()
         deltas: dict[str, Delta] = dict(state.unchanged)
         for name, change in outputs.items():
             if change is not None:
