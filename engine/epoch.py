@@ -11,7 +11,7 @@ changes beyond the process writes them there, and may fail. After that nothing c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from traceback import clear_frames
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -32,7 +32,7 @@ T = TypeVar("T")
 class Epoch(Generic[G]):
     """The input of one epoch: the signed batches of the inputs that change, in order; the number of epochs
     committed before it; and the arguments of `Runtime.commit`. `tried`: it is looked at, and rolled back.
-    `first`: all state was empty before it. Nobody changes it, like a batch."""
+    Nobody changes it, like a batch."""
 
     changes: Mapping[str, Sequence[tuple[G, int]]]
     number: int = 0
@@ -40,10 +40,11 @@ class Epoch(Generic[G]):
     limit: int | None = None
     progress: Progress | None = None
     tried: bool = False
-    first: bool = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.first = self.number == 0
+    @property
+    def first(self) -> bool:
+        """Whether all state was empty before it."""
+        return self.number == 0
 
 
 class _Seen(Exception):
@@ -132,18 +133,20 @@ class Epochs(Generic[G, B]):
         """Runs one epoch; see `Runtime.commit`. `look` is called before the changes stay, and takes the epoch
         back if it raises. `meter` takes the walk if none is in force. `known` are the changes of nodes, in an
         epoch that is not the first, that do not follow from those of their sources."""
-        tried = look is not None
-        epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress, tried)
+        if self._streams:
+            changes = self._with_ends(changes)
+        first = self.committed == 0
+        epoch = Epoch(changes, self.committed, static, limit, progress, look is not None)
         running = self._begin(epoch)
         try:
-            known = self._known() if epoch.first else known
-            changing, rows = ((), 0) if epoch.first else self._changing(epoch)
-            is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (epoch.first or static or known)
+            known = self._known() if first else known
+            changing, rows = ((), 0) if first else self._changing(changes)
+            is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (first or static or known)
             walk_of = self._small_walk
             if is_small and meter is None and walk_of is not None and epochcosts.current() is None:
                 outputs = walk_of(self._moving(changing)).run(running, limit, progress)
             else:
-                is_large = epoch.first or rows >= thresholds.TIMED_CHANGES
+                is_large = first or rows >= thresholds.TIMED_CHANGES
                 times = self.times if is_large else None  # a clock takes nothing beside so many rows
                 nodes = self._active(epoch, changing, known or {})
                 outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
@@ -184,8 +187,6 @@ class Epochs(Generic[G, B]):
         self, changes: Mapping[str, Sequence[tuple[G, int]]]
     ) -> Mapping[str, Sequence[tuple[G, int]]]:
         """The changes, with the ends of the streams: what a stream holds goes before anything comes."""
-        if not self._streams:
-            return changes
         ended = dict(changes)
         for name, at in self._streams:
             held = self._held(at)
@@ -205,18 +206,19 @@ class Epochs(Generic[G, B]):
 
     def _moving(self, changing: Sequence[NodeId]) -> tuple[NodeId, ...]:
         """The nodes that change by themselves, in an epoch in which some inputs do."""
-        return (*changing, *self.ending(), *self._restless())
+        restless = self._restless()
+        return (*changing, *self.ending(), *restless) if self._passing else (*changing, *restless)
 
     def _known(self) -> Mapping[NodeId, B]:
         """The changes that are known before the first epoch."""
         known = {} if self.beginning is None else self.beginning.known
         return {**known, **self.given}
 
-    def _changing(self, epoch: Epoch[G]) -> tuple[Sequence[NodeId], int]:
+    def _changing(self, changes: Mapping[str, Sequence[tuple[G, int]]]) -> tuple[Sequence[NodeId], int]:
         """The inputs that change, in order, and the rows by which they do."""
         changing: list[NodeId] = []
         rows = 0
-        for name, parts in epoch.changes.items():
+        for name, parts in changes.items():
             before = rows
             for part, _ in parts:
                 rows += self._length(part)
@@ -226,7 +228,7 @@ class Epochs(Generic[G, B]):
 
     def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
-        return [at for at in self._passing if self._held(at) is not None] if self._passing else []
+        return [at for at in self._passing if self._held(at) is not None]
 
 
 def _active_from(

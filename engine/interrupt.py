@@ -51,6 +51,9 @@ class deferred:
 
     def __enter__(self) -> None:
         global _noted, _previous
+        if _previous is not None:  # inside another, or in a thread beside one
+            self._handler = None
+            return
         handler = _handler_of(signal.SIGINT)
         if (
             handler is _handle
@@ -126,10 +129,10 @@ class held:
         self._thread = thread = threading.get_ident()
         self._entered = thread not in _holding
         _holding.add(thread)
-        self._limit = memory.lift(thread)
+        self._limit = memory.limits.pop(thread, None)
 
     def __exit__(self, *_: object) -> None:
         if self._limit is not None:
-            memory.put_back(self._thread, self._limit)
+            memory.limits[self._thread] = self._limit
         if self._entered:
             _holding.discard(self._thread)

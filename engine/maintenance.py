@@ -75,9 +75,11 @@ class GivenUp(Exception):
     """An epoch is better recomputed. Maintaining has to be rolled back first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ImportSize:
-    """The size of an import after its change, and the rows of the change."""
+    """The size of an import after its change, and the rows of the change. Nobody changes it, nor a Situation,
+    an Estimate, a Choice or a Decision: frozen classes would take several times as long to make, and a small
+    epoch makes one of each."""
 
     rows: int
     come: int = 0
@@ -89,7 +91,7 @@ class ImportSize:
         return max(0, self.rows - self.come + self.gone)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Situation:
     """A recursion when an epoch reaches it: the rows of its relations, its imports, and whether what
     maintaining looks up is there."""
@@ -114,7 +116,7 @@ class Situation:
         return sum(each.before for each in self.imports)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Estimate:
     """Seconds of work that the two ways are expected to take. `known`: epochs like this one were measured, or
     touch most of the rows, so that little could be won."""
@@ -129,7 +131,7 @@ class Estimate:
         return self.maintain <= self.recompute * (1.0 if self.known else _DOUBT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Decision:
     """The way that a recursion went in one epoch, why, in which situation, and the seconds of work that it
     took."""
@@ -369,7 +371,7 @@ class Watch:
         return seeded + (spent - seeded) / min(1.0, max(self.reached, _PATIENCE))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Choice:
     """The way that a recursion is to go in an epoch, why, and the estimate behind it."""
 

@@ -25,7 +25,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -47,8 +46,8 @@ class Limit(NamedTuple):
     relieve: Relieve | None = None
 
 
-_NOTHING = nullcontext()
-_limits: dict[int, Limit] = {}  # by thread
+limits: dict[int, Limit] = {}
+"""The limits that are in force, by thread."""
 _relieved: int | None = None  # bytes, the least since memory was last relieved
 _last = 0.0
 _pause = _PAUSE
@@ -129,32 +128,32 @@ def _page() -> int:
     return os.sysconf("SC_PAGE_SIZE")
 
 
-def limited(limit: int | None, relieve: Relieve | None = None) -> AbstractContextManager[None]:
-    """Puts a limit in bytes in force in this thread, in place of one that is; None: leaves all as it is."""
-    return _NOTHING if limit is None else _in_force(limit, relieve)
-
-
-class _in_force:
-    """See `limited`. A class, as small epochs come here often."""
+class limited:
+    """Puts a limit in bytes in force in this thread, in place of one that is; None: leaves all as it is. A
+    class, as small epochs come here often."""
 
     __slots__ = ("_limit", "_outer", "_thread")
 
-    def __init__(self, limit: int, relieve: Relieve | None) -> None:
-        self._limit = Limit(limit, relieve)
+    def __init__(self, limit: int | None, relieve: Relieve | None = None) -> None:
+        self._limit = None if limit is None else Limit(limit, relieve)
 
     def __enter__(self) -> None:
         global _last, _pause
+        if self._limit is None:
+            return
         self._thread = thread = threading.get_ident()
-        self._outer = _limits.get(thread)
-        _limits[thread] = self._limit
+        self._outer = limits.get(thread)
+        limits[thread] = self._limit
         _pause = _pause_below(self._limit.size)
         if 2 * _seen > self._limit.size:
             _last = 0.0
 
     def __exit__(self, *_: object) -> None:
-        _limits.pop(self._thread, None)
+        if self._limit is None:
+            return
+        limits.pop(self._thread, None)
         if self._outer is not None:
-            _limits[self._thread] = self._outer
+            limits[self._thread] = self._outer
 
 
 def _pause_below(limit: int) -> float:
@@ -163,37 +162,27 @@ def _pause_below(limit: int) -> float:
 
 def limit_here() -> int | None:
     """The limit that is in force in this thread."""
-    found = _limits.get(threading.get_ident()) if _limits else None
+    found = limits.get(threading.get_ident()) if limits else None
     return None if found is None else found.size
-
-
-def lift(thread: int) -> Limit | None:
-    """Takes the limit of a thread away, for what must not fail. Returns the limit, for `put_back`."""
-    return _limits.pop(thread, None)
-
-
-def put_back(thread: int, limit: Limit) -> None:
-    """Puts a limit that was taken away in force again."""
-    _limits[thread] = limit
 
 
 def check() -> None:
     """A safe point. Raises OverLimit."""
     global _last
-    if _limits and (now := time.monotonic()) - _last >= _pause:
+    if limits and (now := time.monotonic()) - _last >= _pause:
         _last = now
         _measure(0)
 
 
 def reserve(size: int) -> None:
     """An allocation of so many bytes follows. Raises OverLimit."""
-    if _limits and size >= LEAST:
+    if limits and size >= LEAST:
         _measure(size)
 
 
 def _measure(more: int) -> None:
     global _seen, _pause
-    limit = _limits.get(threading.get_ident())
+    limit = limits.get(threading.get_ident())
     if limit is None:
         return
     problem = None

@@ -49,9 +49,13 @@ class CommandReader:
         updates of one kind and one relation that follow each other come as one `UpdateRun`."""
         scanner = self._scanner
         while not scanner.cursor.at_end():
+            if runs:
+                yield from self._runs.read()
+                if scanner.cursor.at_end():
+                    return
             begin = scanner.cursor.position
             try:
-                yield (self._runs.read() if runs else None) or self._command(final)
+                yield self._command(final)
             except Unfinished as fault:
                 if not final:
                     scanner.cursor.position = begin

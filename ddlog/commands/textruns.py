@@ -7,7 +7,7 @@ is left to the reader of commands.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..core import Relation, relation_named
@@ -48,20 +48,24 @@ class TextRuns:
         self._scanner, self._relations, self._typedefs = scanner, relations, typedefs
         self._patterns: dict[tuple[str, str], _Patterns | None] = {}
 
-    def read(self) -> Command | None:
-        """The command, or the run of updates, that comes next, which is passed over; None, and nothing is
-        passed over, where it is not plain."""
-        cursor = self._scanner.cursor
-        found = _NEXT.match(cursor.text, cursor.position)
-        if found is None:
-            return None
-        kind, name, word = found.groups()
-        if word is None:
-            return self._run(kind, name)
-        begin, cursor.position = cursor.position, found.end()
-        if not word.isalpha():
-            return Command(Commit(True), "commit", self._scanner.place(begin, begin + len("commit")))
-        return Command(_ACTIONS[word], word, self._scanner.place(begin, begin + len(word)))
+    def read(self) -> Iterator[Command]:
+        """The commands and runs of updates that come next and are plain. Each is passed over when it is
+        given."""
+        cursor, place = self._scanner.cursor, self._scanner.place
+        text, match = cursor.text, _NEXT.match
+        while found := match(text, cursor.position):
+            kind, name, word = found.groups()
+            if word is None:
+                run = self._run(kind, name)
+                if run is None:
+                    return
+                yield run
+                continue
+            begin, cursor.position = cursor.position, found.end()
+            action = _ACTIONS.get(word)
+            if action is None:
+                action, word = Commit(True), "commit"
+            yield Command(action, word, place(begin, begin + len(word)))
 
     def _run(self, word: str, name: str) -> Command | None:
         key = (word, name)

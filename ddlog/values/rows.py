@@ -54,6 +54,11 @@ def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[
     return take
 
 
+def has_plain_columns(relation: Relation) -> bool:
+    """Whether the values of a relation's columns hold no others: they are numbers and texts."""
+    return relation.constructor is not None and all(_plain_test(each.type, "") for each in relation.columns)
+
+
 def _plain_test(type: Type, name: str) -> str | None:
     """The expression that holds of a value of Python only if it is the canonical value of a type."""
     match type:

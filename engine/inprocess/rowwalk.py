@@ -36,8 +36,9 @@ from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
 from .epoch import RunningEpoch
+from .joins.join import Joiner
 from .operators import KEPT_ALREADY
-from .state import State
+from .state import ALONE, State
 from .storage.batch import Batch, few_rows, no_rows
 
 Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
@@ -99,7 +100,8 @@ class RowWalk:
         phases = {} if progress is None else self._phases
         changes: Changes = {}
         walk: CircuitWalk[Batch | None] | None = None
-        at, few, left = -1, thresholds.ROWS_ONE_BY_ONE, list[NodeId]()
+        left: list[NodeId] = []  # `list[…]()` would make a type each time
+        at, few = -1, thresholds.ROWS_ONE_BY_ONE
         try:
             for place, (at, take, keep) in enumerate(self._taking):
                 is_few = True
@@ -225,6 +227,8 @@ def _input(state: State, at: NodeId, node: Input) -> Take:
 
 def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
     joiner, sources = state.joiners[at], [term.source for term in node.terms]
+    if len(sources) == 1:
+        return _joined_alone(at, joiner, sources[0])
 
     def take(changes: Changes, running: RunningEpoch) -> bool:
         start = -1
@@ -245,6 +249,24 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
             return False
         if found[0]:
             changes[at] = found[0], found[1]
+        return True
+
+    return take
+
+
+def _joined_alone(at: NodeId, joiner: Joiner, source: NodeId) -> Take:
+    """As `_join`, of a join of one term."""
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        if source in changes:
+            rows, weights = changes[source]
+            if len(rows) > 1:
+                rows, weights = joiner.net_rows(0, rows, weights)
+            found = joiner.of_rows(0, rows, weights, None, ALONE) if rows else ((), (), ())
+            if found is None:
+                return False
+            if found[0]:
+                changes[at] = found[0], found[1]
         return True
 
     return take

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
@@ -53,7 +52,7 @@ from .state import State
 from .storage import sweep
 from .storage.allocator import kept_memory
 from .storage.batch import Batch, RowColumns, concat, consolidate, length_of
-from .storage.interner import Interner, Values, encode_each, encode_rows
+from .storage.interner import Interner, Values, encode_rows
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from .storage.serialization import ByteSource, Kept
@@ -134,7 +133,8 @@ class InProcess:
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
-        restless, walk_for = self._state.memories.restless, rows_walked(self._own)
+        memories, walk_for = self._state.memories, rows_walked(self._own)
+        restless = memories.restless if memories.any else tuple
         return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, walk_for)
 
     @property
@@ -181,7 +181,7 @@ class InProcess:
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if self._later is not None:
             self._settle()  # it may give values other numbers
-        schema = self._schema(relation)
+        schema = self._inputs.get(relation) or self._schema(relation)
         batch = self._encode(schema, rows)
         self.values.hold(schema, batch)
         return batch
@@ -221,7 +221,8 @@ class InProcess:
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
-            return Batch(RowColumns(encode_each(self.values, schema, rows), len(schema)), len(rows))
+            encode, one = self.values.coding(schema).encode, self.values.encode
+            return Batch(RowColumns([encode(row, one) for row in rows], len(schema)), len(rows))
         return Batch(encode_rows(self.values, schema, rows), len(rows))
 
     @property
@@ -642,8 +643,7 @@ class InProcess:
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
-            since = time.perf_counter()
+        with self.still, interrupt.deferred(), kept_memory() as kept, among(self.workers):
             if self._later is not None:
                 self._settle()
             try:
@@ -658,8 +658,8 @@ class InProcess:
                 self._sweep(sweep.is_due)
             else:
                 self.values.settle()
-            self.took = time.perf_counter() - since
-            return deltas
+        self.took = kept.took
+        return deltas
 
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
@@ -773,11 +773,9 @@ class InProcess:
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
-        for _, each in self.values.domains():
-            if due(each):
-                with suppress(MemoryError):
-                    sweep.sweep(self.values, self._mark, due)
-                return
+        if any(map(due, self.values.interners())):
+            with suppress(MemoryError):
+                sweep.sweep(self.values, self._mark, due)
 
     def _mark_latest(self, marks: Marks) -> None:
         mark(self._latest, self.circuit, marks)
@@ -796,7 +794,7 @@ class InProcess:
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
-        meter, evaluator = epochcosts.current() or self.meter, self._state.evaluator
+        meter, evaluator = epochcosts.current() or self.meter, self._own.evaluator
         evaluator.begin(self.earlier + epoch.number)
         self.budget.begin()
         evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
@@ -805,7 +803,7 @@ class InProcess:
 
     def _new_running(self, epoch: Epoch[Batch]) -> RunningEpoch:
         """The operators of an epoch."""
-        return RunningEpoch(self._state, epoch)
+        return RunningEpoch(self._own, epoch)
 
     def _held(self, at: NodeId) -> Batch | None:
         held = self._state.stores[at].batch()

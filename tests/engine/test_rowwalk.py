@@ -18,10 +18,12 @@ from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess import rowwalk
+from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
+from ddlog.engine.schema import Column, Kind
 
 from ..taking import PLAIN, take_back
 from ..trying import trying
@@ -114,8 +116,9 @@ def test_rows_tell_what_batches_tell(
     rng, definition = Random(seed), Definition(circuit)
     contents: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in INPUTS}
     few = mock.patch.multiple(
-        thresholds, ROWS_ONE_BY_ONE=most, MATCHES_ONE_BY_ONE=matches, GENERAL_RUNS=rng.choice([0, 0, 1])
-    )
+        thresholds, ROWS_ONE_BY_ONE=most, MATCHES_ONE_BY_ONE=matches, GENERAL_RUNS=rng.choice([0, 0, 1]),
+        ROWS_LATER=rng.choice([1, 4, 4096]),
+    )  # fmt: skip
     changes = incrementalize(circuit)
     with few:
         by_rows, by_batches = InProcess(changes, maintain=maintain), general(changes, maintain)
@@ -134,6 +137,24 @@ def test_rows_tell_what_batches_tell(
             if last and rng.random() < 0.2:
                 assert undone(by_rows) == undone(by_batches)
             before = after
+
+
+@pytest.mark.parametrize("later", [1, 3, 4096])
+@pytest.mark.parametrize("rows", [2, 20])
+def test_an_index_has_the_rows_that_came_one_by_one_when_it_is_asked(later: int, rows: int) -> None:
+    store = Store((Column("a", Kind.INT, "bigint"), Column("b", Kind.INT, "bigint")), is_set=True)
+    store.index((1,))
+    with mock.patch.object(thresholds, "ROWS_LATER", later):
+        for k in range(rows):
+            store.set_one((k, 7), 1)
+        assert store.indexes[(1,)].rows_of((7,), 100) == [*range(rows)]
+        store.commit()
+        store.set_one((0, 7), -1)
+        store.set_one((rows, 7), 1)
+        assert sorted(store.indexes[(1,)].rows_of((7,), 100) or ()) == [*range(1, rows + 1)]
+        store.set_one((rows + 1, 7), 1)
+        store.rollback()
+        assert sorted(store.index((1,)).rows_of((7,), 100) or ()) == [*range(rows)]
 
 
 # ------------------------------------------------------------------ programs

@@ -14,7 +14,7 @@ from ...errors.sessions import NoTable, NotInstalled
 from ...errors.spark import SameView
 from ...errors.unknown import unknown_relation
 from ...types import Type, TypeDef
-from ...values.rows import Row, record_maker, record_text
+from ...values.rows import Row, has_plain_columns, record_maker, record_text
 from ...values.topython import row_maker
 from .nestedvalues import in_room, nested_values
 from .records import RecordDelta
@@ -226,7 +226,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         """The deltas that are not empty, found when first asked for, since counting takes time after a large
         load."""
         if self._found is None:
-            self._found = {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
+            self._found = {name: each for name, each in sorted(self._all.items()) if len(each)}
         return self._found
 
     def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
@@ -291,7 +291,8 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
                 yield f"{name}:"
                 show = self._texts.get(name)
                 if show is None:
-                    show = self._texts[name] = in_room(record_text(self._relations[name], self._typedefs))
+                    show = record_text(relation := self._relations[name], self._typedefs)
+                    show = self._texts[name] = show if has_plain_columns(relation) else in_room(show)
                 for row, weight in zip(delta.rows, delta.weights, strict=True):
                     yield f"{show(row)}: {weight:+}"
 

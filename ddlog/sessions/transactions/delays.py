@@ -21,18 +21,16 @@ class Delays:
 
     def __init__(self, relations: Iterable[Relation], runtime: Runtime) -> None:
         self._runtime = runtime
-        self._delayed = {each.name: each.past for each in relations if each.past is not None}
+        self.delayed: Mapping[str, tuple[str, int]] = {
+            each.name: each.past for each in relations if each.past is not None
+        }
+        """The delayed relations, each with the relation that it is the past of, and the delay."""
         longest: dict[str, int] = {}
-        for source, delay in self._delayed.values():
+        for source, delay in self.delayed.values():
             longest[source] = max(delay, longest.get(source, 0))
         self._past: dict[str, deque[Delta | Kept]] = {
             source: deque(maxlen=delay) for source, delay in longest.items()
         }
-
-    @property
-    def delayed(self) -> Mapping[str, tuple[str, int]]:
-        """The delayed relations, each with the relation that it is the past of, and the delay."""
-        return self._delayed
 
     @property
     def past(self) -> Mapping[str, Sequence[Delta | Kept]]:
@@ -41,11 +39,11 @@ class Delays:
 
     def changes(self) -> Kept:
         """The changes of the delayed relations in the next epoch."""
-        if not self._delayed:
+        if not self.delayed:
             return {}
         return {
             name: self._batches(name, self._past[source][-delay])
-            for name, (source, delay) in self._delayed.items()
+            for name, (source, delay) in self.delayed.items()
             if len(self._past[source]) >= delay
         }
 
@@ -60,9 +58,9 @@ class Delays:
     def take_over(self, before: Delays, changed: Mapping[str, Delta], held: Mapping[str, Delta]) -> None:
         """Goes on with the past of another program, whose last epoch made these further changes. For a
         delayed relation that was not there, all that its relation holds came in that epoch."""
-        for name, (source, _) in self._delayed.items():
+        for name, (source, _) in self.delayed.items():
             past = self._past[source]
-            known = before._past.get(source, ()) if name in before._delayed else ()
+            known = before._past.get(source, ()) if name in before.delayed else ()
             while len(past) < max(1, len(known)):
                 past.appendleft({})
             for entry, change in zip(reversed(past), reversed(known), strict=False):
@@ -80,7 +78,7 @@ class Delays:
         past = self._past[source]
         last = past.pop() if past else {}
         assert isinstance(last, dict)
-        readers = [name for name, (of, _) in self._delayed.items() if of == source]
+        readers = [name for name, (of, _) in self.delayed.items() if of == source]
         past.append({name: [*last.get(name, ()), *change(name)] for name in readers})
 
     def remember(self, deltas: Mapping[str, Delta]) -> None:

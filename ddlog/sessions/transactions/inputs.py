@@ -34,15 +34,15 @@ class Inputs:
         """Inserts rows, or the rows of a Spark DataFrame, into an input relation."""
         if len(rows) == 1 and rows[0].__class__ is not tuple and is_frame(rows[0]):
             self.insert_table(relation, rows[0])
-        else:
+        elif not self.transaction.run(relation, rows, 1):
             with self.transaction.changing(relation) as (declared, changes):
                 changes.insert(self._rows(declared, rows))
 
     def delete(self, relation: str, *rows: Any) -> None:
         """Deletes rows, or the rows of a Spark DataFrame, from an input relation."""
-        if len(rows) == 1 and is_frame(rows[0]):
+        if len(rows) == 1 and rows[0].__class__ is not tuple and is_frame(rows[0]):
             self.delete_table(relation, rows[0])
-        else:
+        elif not self.transaction.run(relation, rows, -1):
             with self.transaction.changing(relation) as (declared, changes):
                 changes.delete(self._rows(declared, rows))
 

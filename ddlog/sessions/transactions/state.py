@@ -19,7 +19,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
 from ...errors.unknown import unknown_relation
-from ...values.rows import Row, row_taker
+from ...values.rows import Row, has_plain_columns, row_taker
 from ..gaps import Ability
 from ..hosts.host import Host, frames_of
 from ..program import Program
@@ -137,6 +137,7 @@ class SessionState:
         self._questions = None
         self._texts: dict[str, Callable[[Row], str]] = {}
         self._taking: dict[str, Callable[[Any], Row]] = {}
+        self._plain: dict[str, Callable[[Any], Row] | None] = {}
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
@@ -167,6 +168,13 @@ class SessionState:
         if found is None:
             found = self._taking[declared.name] = row_taker(declared, self.typedefs)
         return found
+
+    def plain_taker(self, declared: Relation) -> Callable[[Any], Row] | None:
+        """The same, of a relation whose values hold no others; None: those of this relation may."""
+        name = declared.name
+        if name not in self._plain:
+            self._plain[name] = self.row_taker(declared) if has_plain_columns(declared) else None
+        return self._plain[name]
 
     def start(self) -> None:
         """Puts the program's own facts in the state, and what its durable state holds, unless that was done.
@@ -204,23 +212,21 @@ class SessionState:
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
+        how: dict[str, Any] = {
+            "static": static, "max_iterations": self.max_iterations, "progress": self.progress
+        }  # fmt: skip
+        if seal is not None:
+            how["seal"] = seal
+        commit = self.host.runtime.commit
         if self.recorder is None and self.sparing is None:
-            deltas = self._commit(changes, static, seal)
+            deltas = commit(changes, **how)
         else:
-            run = partial(self._commit, changes, static, seal)
+            run: Callable[[], dict[str, Delta]] = partial(commit, changes, **how)
             if self.recorder is not None:
                 run = partial(self.recorder.commit, run, self.epochs)
             deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
         self.epochs += 1
         return deltas
-
-    def _commit(
-        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
-    ) -> dict[str, Delta]:
-        commit, limit, progress = self.host.runtime.commit, self.max_iterations, self.progress
-        if seal is None:
-            return commit(changes, static=static, max_iterations=limit, progress=progress)
-        return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
 
     def _seal(self, durable: DurableState) -> Seal | None:
         """The function that seals an epoch. A state that is only read begins without an epoch of its own."""
@@ -232,7 +238,7 @@ class SessionState:
         """The changes of the output relations among those of an epoch."""
         if self._untold:
             deltas = {name: delta for name, delta in deltas.items() if name not in self._untold}
-        return self.changes(deltas)
+        return Changes(deltas, self.program.relations, self.typedefs, self._delta_frame, self._texts)
 
     def changes(self, deltas: Mapping[str, Delta]) -> Changes:
         """The changes of output relations, to give out."""

@@ -6,9 +6,10 @@ threads use it. Its changes are checked as they come; a commit applies them as o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
+from typing import Any
 
 from ...core import Relation
 from ...engine.interrupt import deferred
@@ -21,6 +22,7 @@ from ...values.rows import Row
 from ..hosts.inputrows import IncomingRows
 from ..pending import KeyedChanges, PendingChanges
 from ..pending.presentrows import SignedBatch
+from ..pending.runs import Runs
 from ..results.views import Changes
 from .state import Diagnosing, SessionState
 
@@ -94,6 +96,12 @@ class Transaction:
     def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
         """The pending changes of an input relation, to add to. An error takes back the changes made
         inside."""
+        declared = self._changeable(name)
+        known = declared.name in self._touched
+        return _Changing(self, self._state, declared, self._pending(declared), known)
+
+    def _changeable(self, name: str) -> Relation:
+        """The input relation with a name. Raises DDlogError if there is none, or none may change."""
         state, declared = self._state, self._declared.get(name)
         if declared is None or state.closed:
             declared = self.input(name)
@@ -101,8 +109,20 @@ class Transaction:
             state.start()
         if state.static or not state.updates:
             raise DDlogError([NoFurtherChanges()])
-        known = declared.name in self._touched
-        return _Changing(self, state, declared, self._pending(declared), known)
+        return declared
+
+    def run(self, name: str, rows: Sequence[Any], sign: int) -> bool:
+        """Adds rows as users give them to the runs of an input relation, if its columns are plain; False: it
+        is to be changed in the general way. Raises DDlogError; then nothing was added."""
+        declared = self._changeable(name)
+        changes = self._inputs.get(declared.name)
+        take = self._state.plain_taker(declared)
+        if take is None or not isinstance(changes, Runs):
+            return False
+        taken = [*map(take, rows)]
+        (changes.insert if sign > 0 else changes.delete)(taken)
+        self._touched.add(declared.name)
+        return True
 
     def take_back(self, declared: Relation, mark: int, known: bool) -> None:
         """Takes back the changes of a relation after a mark, `known` if it had changes before that."""
@@ -147,7 +167,7 @@ class Transaction:
         """Applies the pending changes as one epoch, and returns the changes of the outputs. Whatever is
         raised, the transaction is over and the session is at its last commit."""
         try:
-            with self._state.diagnosing():
+            with Diagnosing(self._state, None):
                 batches = self.batches()
                 for name in self._touched:
                     self._inputs[name].hand_over()

@@ -162,9 +162,11 @@ class RowIndex(Stretched):
             for column, value in zip(self._derived, key[len(self._own) :], strict=True):
                 note_value(self.table, column, at, value)
             group = self.keys.insert_row(key)
-        self._reach(group + 1)
+        if group >= len(self._count):
+            self._reach(group + 1)
         used = self._count.item(group)
-        self._track(self.table.size)
+        if len(self._place):
+            self._track(self.table.size)
         if used == self._room.item(group):
             self._move(group, used)
         place = self._first.item(group) + used

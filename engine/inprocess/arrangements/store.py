@@ -17,6 +17,7 @@ from ...derivedcolumns import Position
 from ...memory import reserve
 from ...schema import Array, Schema
 from ..kernels import addition
+from ..storage import threadpool
 from ..storage.arrays import grow
 from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
@@ -38,7 +39,8 @@ class Store(Unread):
         self.table = RowTable(len(schema))
         self.weights: Array | None = None
         self.present = 0
-        self.indexes: dict[tuple[Position, ...], RowIndex] = {}
+        self._indexes: dict[tuple[Position, ...], RowIndex] = {}
+        self._arriving: list[int] = []  # rows that the indexes take in when somebody asks for these
         self._undo: list[tuple[Array | Sequence[int], Array | Sequence[int]] | int] = []
         self._whole = True  # whether `present` and the indexes are what the weights say
 
@@ -77,6 +79,28 @@ class Store(Unread):
         if not self.table.size:
             return np.zeros(length, np.int64)
         return np.where(rows >= 0, self.weights[rows], 0)
+
+    @property
+    def indexes(self) -> dict[tuple[Position, ...], RowIndex]:
+        """The arrangements that there are."""
+        if self._arriving:
+            self._take_in()
+        return self._indexes
+
+    def _take_in(self) -> None:
+        """Lets the indexes take in the rows that came one by one. Many of them cost less at once."""
+        with threadpool.building:
+            coming, few = self._arriving, len(self._arriving) <= thresholds.ROWS_ONE_BY_ONE
+            try:
+                with all_alike(self._indexes) as indexes:
+                    for index in indexes if coming else ():
+                        if few:
+                            for at in coming:
+                                index.insert_one(at, self.table.row(at))
+                        else:
+                            index.insert(np.array(coming, np.int64))
+            finally:
+                self._arriving = []
 
     def index(self, positions: tuple[Position, ...]) -> RowIndex:
         """The arrangement by these columns, built when first asked for."""
@@ -120,7 +144,7 @@ class Store(Unread):
         for row in rows:
             if self.table.add_row(row):
                 self.present += 1
-                if self.indexes:
+                if self._indexes:
                     self._arrange(self.present - 1, row, 1)
 
     def _since(self, start: int) -> Batch:
@@ -266,7 +290,7 @@ class Store(Unread):
         sign = (after != 0) - (before != 0) if self.signed else (after > 0) - (before > 0)
         if sign:
             self.present += sign
-            if self.indexes:
+            if self._indexes:
                 self._arrange(at, row, sign)
         self._whole = True
         return sign
@@ -275,18 +299,21 @@ class Store(Unread):
         """As `set_rows`, of one row: the change of its presence."""
         if self.weights is not None or sign < 0:
             return self.add_one(row, sign, 0 if sign > 0 else 1)
-        before = self.present
-        self._add_new((row,))
-        return self.present - before
+        self._undo.append(self.table.size)
+        if not self.table.add_row(row):
+            return 0
+        self.present += 1
+        if self._indexes:
+            self._arrange(self.present - 1, row, 1)
+        return 1
 
     def keep_rows(self, rows: Sequence[tuple[int, ...]], weights: Sequence[int], is_net: bool) -> None:
         """Adds a few weighted rows. `is_net`: they are the change of a set."""
         if is_net and self.weights is None and min(weights) > 0:
             self._add_new(rows)
-        elif len(rows) == 1:
-            self.add_one(rows[0], weights[0])
         else:
-            self.add_rows(rows, weights)
+            for row, weight in zip(rows, weights, strict=True):
+                self.add_one(row, weight)
 
     def _ids_of(self, rows: Sequence[tuple[int, ...]]) -> list[int]:
         """As `_rows_of`."""
@@ -332,22 +359,25 @@ class Store(Unread):
             if was != is_there:
                 signs[at] = sign = -1 if was else 1
                 self.present += sign
-                if self.indexes:
+                if self._indexes:
                     self._arrange(at, row, sign)
         self._whole = True
         return signs
 
     def _arrange(self, at: int, row: tuple[int, ...], sign: int) -> None:
-        """Changes the indexes by one row, as inside `all_alike`."""
-        try:
-            for index in self.indexes.values():
-                if sign > 0:
-                    index.insert_one(at, row)
-                else:
-                    index.remove_one(at, row)
-        except BaseException:
-            self.indexes.clear()
-            raise
+        """Changes the indexes by one row."""
+        if sign > 0:
+            self._arriving.append(at)
+            if len(self._arriving) >= thresholds.ROWS_LATER:
+                self._take_in()
+            return
+        with all_alike(self.indexes) as indexes:
+            for index in indexes:
+                index.remove_one(at, row)
+
+    def _forget_indexes(self) -> None:
+        self._indexes.clear()
+        self._arriving.clear()
 
     def _changed_few(self, batch: Batch, signs: Mapping[int, int], rows: int | None = None) -> Batch:
         """As `_changed`, after a change by so many rows, those of a batch the first of them."""
@@ -376,7 +406,7 @@ class Store(Unread):
         """Takes back the changes since the last commit, the last of which may be half made."""
         whole = self._whole
         if not whole:
-            self.indexes.clear()
+            self._forget_indexes()
         while self._undo:
             entry = self._undo.pop()
             if isinstance(entry, int):
@@ -384,7 +414,7 @@ class Store(Unread):
                 self.present = entry
                 if self.weights is not None:
                     self.weights[entry:] = 0
-                self.indexes.clear()
+                self._forget_indexes()
             else:
                 rows, change = (np.asarray(each, np.int64) for each in entry)
                 self._net(*self._weigh(rows, -change))
@@ -405,7 +435,7 @@ class Store(Unread):
         weights = np.zeros(max(16, table.size), np.int64)
         weights[: table.size] = self.weights[kept]
         self.table, self.weights = table, weights
-        self.indexes.clear()
+        self._forget_indexes()
 
 
 def store_of(schema: Schema, batch: Batch) -> Store:

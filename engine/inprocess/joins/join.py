@@ -34,6 +34,8 @@ from .steptimes import EVERY, timed
 from .valuation import Valuation, append
 
 _Begun: TypeAlias = tuple[list[Batch], Iterator[Batch]]
+_Steady: TypeAlias = tuple[Sequence[View | None], onebyone.RowPlan, Callable[..., Any]]
+"""Views that show the same stores in many runs, a plan, and its function with them."""
 
 
 class Joiner:
@@ -64,7 +66,7 @@ class Joiner:
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
         self._row_plans: dict[tuple[Any, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
-        self._steady: dict[int, tuple[Sequence[View | None], onebyone.RowPlan]] = {}  # by start
+        self._steady: dict[int, _Steady] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
@@ -96,7 +98,8 @@ class Joiner:
         read = self._read[place]
         if read is None or len(rows) < 2:
             return rows, weights
-        sums, keys = dict[Any, int](), [*map(read, rows)]
+        sums: dict[Any, int] = {}  # `dict[…]()` would make a type each time
+        keys = [*map(read, rows)]
         for key, weight in zip(keys, weights, strict=True):
             sums[key] = sums.get(key, 0) + weight
         if len(sums) == len(rows):
@@ -191,24 +194,30 @@ class Joiner:
         """The join of a few weighted rows: its rows, with their weights and times, if it has times. None: it
         is to run in the general way. It does so at first, since a plan takes time to write, and for a while
         after a plan gave up."""
-        waiting = self._general.get(start, thresholds.GENERAL_RUNS)
-        if waiting:
-            self._general[start] = waiting - 1
-            return None
-        steady, timed = self._steady.get(start), times is not None
-        plan: onebyone.RowPlan | None
-        if steady is not None and steady[0] is views and not (timed or self._late or self._faulty):
-            plan = steady[1]
+        steady = self._steady.get(start)
+        if steady is None or steady[0] is not views or times is not None or self._late or self._faulty:
+            waiting = self._general.get(start, thresholds.GENERAL_RUNS)
+            if waiting:
+                self._general[start] = waiting - 1
+                return None
+            plan, run = self.row_plan(start, views, times is not None), None
+            if plan is None:
+                return None
         else:
-            plan = self.row_plan(start, views, timed)
-        if plan is None:
-            return None
+            _, plan, run = steady
         evaluator = self.evaluator
         since = clock() if evaluator.measured else 0.0
         try:
-            out, made, dated, counts = plan.run(rows, weights, times, views)
+            if run is None:
+                out, made, dated, counts = plan.run(rows, weights, times, views)
+                if views.__class__ is tuple and len(views) < 3 and not plan.is_timed:
+                    self._steady[start] = views, plan, plan.steady(views)  # whatever the sizes of views
+            else:
+                plan.room[0] = thresholds.MATCHES_ONE_BY_ONE
+                out, made, dated, counts = run(rows, weights)
         except onebyone.NotOneByOne:
             self._general[start] = 4 * thresholds.GENERAL_RUNS
+            self._steady.pop(start, None)
             return None
         matches = self._note(plan.noting, counts, views) if counts else 0
         if since:
@@ -245,10 +254,7 @@ class Joiner:
                 if fit
                 else None
             )
-        plan = self._row_plans[key]
-        if plan is not None and not (sizes or timed) and views.__class__ is tuple:
-            self._steady[start] = views, plan
-        return plan
+        return self._row_plans[key]
 
     def _note(
         self,

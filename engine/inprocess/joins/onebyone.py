@@ -3,13 +3,13 @@
 For a few rows the calls of NumPy take far longer than the work. So a plan, the tests and look-ups from one
 term in their order, is written as one function of Python: loops in loops, over the codes of columns.
 
-    A(x, y), B(y, z), z > x, not C(z)         for (v0, v1,), w in rows:
+    A(x, y), B(y, z), z > x, not C(z)         for (v0, v1,), w in zip(rows, weights):
                                                   for v2, w0, in f0((v1,)):
     from A, by B                                      if not e0(v2, v0):
                                                           continue
                                                       if f1((v2,)):
                                                           continue
-                                                      out.append((v0, v2,)); weights.append(w * w0)
+                                                      out.append((v0, v2,)); made.append(w * w0)
 
 The rows of a recursion with ranks have times: a row that is made has the greatest of those of its rows.
 
@@ -119,9 +119,8 @@ class RowPlan:
     ) -> None:
         """`steps` are fit, and `chosen` those among them that were chosen, each with the stage at which.
         `timed` are the terms whose rows have times: a row that is made has the greatest of its times."""
-        self._negated, self._values, self._timed = node.terms[start].negated, values, start in timed
         self._asking: list[tuple[LookUp | Exclude, Row]] = []
-        writer = _JoinWriter(values, schemas, frozenset(timed), self._timed)
+        writer = _JoinWriter(values, schemas, frozenset(timed), start in timed, node.terms[start].negated)
         with writer.started(node.terms[start].columns, schemas[start]):
             for step in steps:
                 if isinstance(step, RunStep):
@@ -131,9 +130,9 @@ class RowPlan:
                 self._asking.append((step, columns))
             writer.output(node.output)
         self._function = writer.function()
-        self._steady: Sequence[View | None] = ()  # views that are the same in many runs, and their functions
-        self._finds: Sequence[Find] = ()
-        self._room = [0]
+        self.is_timed = bool(timed)
+        self.room = [0]
+        """The matches that look-ups of `steady` may still give."""
         asked = [step for step, _ in self._asking if isinstance(step, LookUp)]
         places = {id(step): k for k, step in enumerate(asked)}
         self.noting = [Noted(stage, one, places[id(one)]) for stage, one in chosen]
@@ -147,29 +146,21 @@ class RowPlan:
         views: Sequence[View | None],
     ) -> tuple[list[Row], list[int], list[int], Sequence[tuple[int, int]]]:
         """The join of weighted rows in place of the start with what the views show: its rows, their weights,
-        and their times if a term has times, with the keys and matches of its look-ups. A tuple of views shows
-        the same stores in each run with it. Raises NotOneByOne."""
-        self._room[0] = thresholds.MATCHES_ONE_BY_ONE
-        if views is self._steady:
-            finds = self._finds
-        else:
-            finds = self._finders(views, self._room)
-            if views.__class__ is tuple:
-                self._steady, self._finds = views, finds
-        if self._negated:
-            weights = [-weight for weight in weights]
-        if self._timed:
-            assert times is not None
-            rows_in_time = zip(rows, weights, times.tolist())  # noqa: B905
-            return self._function(rows_in_time, finds)  # type: ignore[no-any-return]
-        return self._function(zip(rows, weights), finds)  # type: ignore[no-any-return]  # noqa: B905
+        and their times if a term has times, with the keys and matches of its look-ups. Raises NotOneByOne."""
+        self.room[0] = thresholds.MATCHES_ONE_BY_ONE
+        since = () if times is None else times.tolist()
+        return self._function(self._finders(views, self.room), rows, weights, since)  # type: ignore[no-any-return]
+
+    def steady(self, views: Sequence[View | None]) -> Callable[..., Any]:
+        """`run` of rows without times, again and again with views that show the same stores."""
+        return partial(self._function, self._finders(views, self.room))
 
     def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
         """The join with what the views show, again and again; `room` are the matches that look-ups may still
         give, and is theirs to lessen. Raises NotOneByOne."""
         finds = self._finders(views, room)
         run = self._function
-        return lambda rows: run(zip(rows, repeat(1)), finds)[0]
+        return lambda rows: run(finds, rows, repeat(1))[0]
 
     def _finders(self, views: Sequence[View | None], room: list[int]) -> Sequence[Find]:
         return [
@@ -182,18 +173,24 @@ class RowPlan:
 
 
 class _JoinWriter:
-    """Writes a function of rows with weights and of what finds matches. The rows of `timed` terms have times;
-    `from_timed`: also those that it begins with."""
+    """Writes a function of what finds matches, and of rows with weights. The rows of `timed` terms have
+    times; `from_timed`: also those that it begins with, whose weights change their signs if they are
+    `negated`."""
 
     def __init__(
-        self, values: Values, schemas: Sequence[Sequence[Column]], timed: Collection[int], from_timed: bool
+        self,
+        values: Values,
+        schemas: Sequence[Sequence[Column]],
+        timed: Collection[int],
+        from_timed: bool,
+        negated: bool,
     ) -> None:
         self._domains: list[str] = []
         self._values, self._schemas = values, schemas
         self._names: dict[str, str] = {}
         self._columns: dict[str, Column] = {}
         self._given: dict[str, Any] = {}
-        self._weights = ["w"]
+        self._weights = ["-w" if negated else "w"]
         self._timed, self._times = timed, ["t"] if from_timed else []
         self._lines: list[str] = []
         self._counters: list[str] = []
@@ -227,7 +224,8 @@ class _JoinWriter:
             else:
                 heads.append(self._name(variable, schema[k]))
         row = "".join(f"{head}, " for head in heads)
-        self._write(f"for ({row}), {', '.join(('w', *self._times))} in rows:", opens=True)
+        given = "rows, weights, since" if self._times else "rows, weights"
+        self._write(f"for ({row}), {', '.join(('w', *self._times))} in zip({given}):", opens=True)
         for test in alike:
             self._skip_if(test)
         yield
@@ -315,13 +313,13 @@ class _JoinWriter:
         pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
         counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
         self._given |= {"domain": self._values.domain, "NotOneByOne": NotOneByOne}
-        lines = ["def run(rows, finds):", "    out, weights, times = [], [], []"]
-        lines += ["    add, weigh, time = out.append, weights.append, times.append"]
+        lines = ["def run(finds, rows, weights, since=()):", "    out, made, times = [], [], []"]
+        lines += ["    add, weigh, time = out.append, made.append, times.append"]
         lines += [f"    list{k} = domain({name!r}).values" for k, name in enumerate(self._domains)]
         lines += [f"    {name} = 0" for name in self._counters]
         lines += ["    try:", *self._lines, "    except (NotOneByOne, MemoryError):", "        raise"]
         lines += ["    except Exception as fault:", "        raise NotOneByOne from fault"]
-        lines += [f"    return out, weights, times, ({counts})"]
+        lines += [f"    return out, made, times, ({counts})"]
         exec("\n".join(lines), self._given)  # of names that are made here
         run: Callable[..., Any] = self._given["run"]
         return run

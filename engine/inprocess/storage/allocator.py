@@ -46,13 +46,16 @@ def give_back_pages(array: np.ndarray[Any, Any]) -> None:
 
 
 class kept_memory:
-    """Freed memory stays with the process, and goes back to the system at the end if this took long."""
+    """Freed memory stays with the process, and goes back to the system at the end if this took long. `took`:
+    the seconds of that."""
 
-    __slots__ = ("_library", "_start")
+    __slots__ = ("_library", "_start", "took")
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> kept_memory:
         self._library, self._start = _library(), perf_counter()
+        return self
 
     def __exit__(self, *_: object) -> None:
-        if self._library is not None and perf_counter() - self._start > memory.LONG:
+        self.took = perf_counter() - self._start
+        if self.took > memory.LONG and self._library is not None:
             memory.give_back()

@@ -134,8 +134,8 @@ class Coding(NamedTuple):
     decode: Callable[[tuple[int, ...], Callable[[Kind, str, int], Any]], tuple[Any, ...]]
 
 
-def _coding(schema: Schema) -> Coding:
-    """Writes the functions of a schema. What needs no dictionary is done where it stands."""
+def _coding(schema: Schema, domain: Callable[[str], Interner]) -> Coding:
+    """Writes the functions of a schema. What makes no new id is done where it stands."""
     given: dict[str, Any] = {}
     encoded, decoded = [], []
     for k, column in enumerate(schema):
@@ -146,6 +146,9 @@ def _coding(schema: Schema) -> Coding:
             to, back = f"row[{k}] if {plain} else {to}", f"row[{k}] if row[{k}] < {INLINE_LIMIT} else {back}"
         elif column.kind is Kind.BOOL:
             to, back = f"1 if row[{k}] else 0", f"row[{k}] != 0"
+        elif column.kind is Kind.OBJECT:
+            given[f"n{k}"] = domain(column.domain)
+            to, back = f"at if (at := n{k}.ids.get(row[{k}])) is not None else {to}", f"n{k}.values[row[{k}]]"
         encoded.append(f"{to}, ")
         decoded.append(f"{back}, ")
     encode, decode = (eval(f"lambda row, of: ({''.join(each)})", given) for each in (encoded, decoded))
@@ -192,9 +195,14 @@ class Values:
         """All domains by name."""
         return self._domains.items()
 
+    def interners(self) -> Iterable[Interner]:
+        """The interners of all domains."""
+        return self._domains.values()
+
     def forget_all(self) -> None:
         """Forgets all values."""
         self._domains.clear()
+        self._codings.clear()
         self._held.clear()
 
     def settle(self) -> None:
@@ -253,7 +261,7 @@ class Values:
         if found is None:
             if len(self._codings) >= _MOST_CODINGS:
                 self._codings.clear()
-            found = self._codings[id(schema)] = _coding(schema)
+            found = self._codings[id(schema)] = _coding(schema, self.domain)
         return found
 
     def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:

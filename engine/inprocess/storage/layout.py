@@ -77,8 +77,9 @@ def of_one(layout: PackedLayout) -> tuple[PackOne, UnpackOne]:
     """The functions that pack the columns of one row to its word, -1 if it does not fit, and back."""
     parts, fits = [], []
     for k, each in enumerate(layout.fields):
-        parts.append(f"row[{k}] - {each.offset} << {each.shift}")
-        fits.append(f"0 <= row[{k}] - {each.offset} <= {each.mask}")
+        value = f"row[{k}] - {each.offset}" if each.offset else f"row[{k}]"
+        parts.append(f"{value} << {each.shift}" if each.shift else value)
+        fits.append(f"0 <= {value} <= {each.mask}")
     packed = f"lambda row: ({') | ('.join(parts) or 0}) if {' and '.join(fits) or True} else -1"
     return eval(packed), _unpacking(layout, range(len(layout.fields)), "")  # of numbers alone
 
@@ -91,7 +92,10 @@ def picking_one(layout: PackedLayout, columns: tuple[int, ...]) -> UnpackOne:
 
 def _unpacking(layout: PackedLayout, columns: Iterable[int], last: str) -> UnpackOne:
     fields = [layout.fields[k] for k in columns]
-    parts = [f"(word >> {each.shift} & {each.mask}) + {each.offset}, " for each in fields]
+    shifted = [f"word >> {each.shift}" if each.shift else "word" for each in fields]
+    values = [f"({word} & {each.mask})" for word, each in zip(shifted, fields, strict=True)]
+    offsets = [f" + {each.offset}" if each.offset else "" for each in fields]
+    parts = [f"{value}{offset}, " for value, offset in zip(values, offsets, strict=True)]
     unpacked: UnpackOne = eval(f"lambda word: ({''.join(parts)}{last})")
     return unpacked
 

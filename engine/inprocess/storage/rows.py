@@ -18,13 +18,15 @@ from .interner import Values, decode_each, decode_rows, order_of
 class ArrayRows:
     """Rows of Python values in value order, decoded when first read."""
 
-    def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
+    def __init__(self, values: Values, schema: Schema, batch: Batch, is_held: bool = False) -> None:
+        """`is_held`: the values of the batch are held already."""
         self.schema = schema
         self._values = values
         self._batch = batch
         self._ordered: Batch | None = None
         self._few: tuple[list[tuple[Any, ...]], list[int]] | None = None
-        values.hold(schema, batch)
+        if not is_held:
+            values.hold(schema, batch)
 
     @property
     def batch(self) -> Batch:
@@ -99,24 +101,27 @@ class ArrayDelta:
     A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
     """
 
-    _consolidated: ArrayRows | None = None
+    _read: ArrayRows | None = None
+    _net: Batch | None = None  # the change, consolidated
 
     def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
         self._values, self._schema = values, schema
-        self._batch: Batch | None = None
         if last:
             self._batch = batch
-            values.hold(schema, batch)
         else:
-            self._consolidated = ArrayRows(values, schema, consolidate(batch))
+            plain = batch.length == 1 and batch.weights is None and batch.times is None
+            batch = self._net = batch if plain else consolidate(batch)
+        values.hold(schema, batch)
 
     @property
     def _rows(self) -> ArrayRows:
-        if self._consolidated is None:
-            assert self._batch is not None
-            self._consolidated = ArrayRows(self._values, self._schema, consolidate(self._batch))
-            self._batch = None
-        return self._consolidated
+        if self._read is None:
+            if (net := self._net) is not None:
+                self._read = ArrayRows(self._values, self._schema, net, is_held=True)
+            else:
+                self._read = ArrayRows(self._values, self._schema, consolidate(self._batch))
+                del self._batch
+        return self._read
 
     def some(self, first: int, count: int) -> ArrayDelta:
         """At most so many of the changed rows, from one on in the order in which they lie."""
@@ -150,12 +155,13 @@ class ArrayDelta:
     @property
     def weights(self) -> list[int]:
         """The change of each row's weight."""
-        weights = self._rows.weights
-        return [1] * len(self._rows) if weights is None else weights
+        rows = self._rows
+        weights = rows.weights if rows._few is None else rows._few[1]
+        return [1] * len(rows) if weights is None else weights
 
     def __len__(self) -> int:
-        rows = self._consolidated  # each output is asked after each commit
-        return (self._rows if rows is None else rows)._batch.length
+        net = self._net  # each output is asked after each commit
+        return len(self._rows) if net is None else net.length
 
 
 class LaterDelta(ArrayDelta):
