@@ -44,6 +44,7 @@ from .circuit import (
     Circuit,
     Constant,
     Distinct,
+    Exchange,
     Fixpoint,
     Group,
     Import,
@@ -162,7 +163,7 @@ class _Reading:
         there of each one here."""
         node = self.nodes[at]
         match node:
-            case Distinct(source):
+            case Distinct(source) | Exchange(source):
                 return self._renamed(source)
             case Join((term,), (), output) if not term.negated:
                 if len({*filter(None, term.columns)}) < len([*filter(None, term.columns)]):

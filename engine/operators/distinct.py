@@ -10,7 +10,7 @@ from .. import zset
 from ..node import Moment, Name, Node, NodeId, SourceOnly
 from ..schema import Schema
 from ..zset import Zset
-from .linear import Sum, Traced
+from .linear import Exchange, Sum, Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class DeltaDistinct(Traced):
 def summands(nodes: Sequence[Node], at: NodeId) -> Iterator[NodeId]:
     """The nodes whose values a relation is the sum of."""
     node = nodes[at]
-    if isinstance(node, Distinct | DeltaDistinct):
+    if isinstance(node, Distinct | DeltaDistinct | Exchange):
         yield from summands(nodes, node.source)
     elif isinstance(node, Sum):
         for source in node.sources:

@@ -23,8 +23,9 @@ from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
 from ..inprocess.epoch import RunningEpoch
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
-from ..inprocess.storage.batch import Batch, concat
+from ..inprocess.storage.batch import Batch, concat, no_rows
 from ..rules import Source
+from ..runtime import Delta
 from ..versions import Seen, versions
 from .loop import RunningShardsLoop, ShardsLoop
 from .recursion import MaintainedShards, ShardsRecursion
@@ -50,11 +51,17 @@ class ShardEpoch(RunningEpoch):
     def begin(self, active: frozenset[NodeId]) -> None:
         """Notes which nodes may change."""
         self.active = active
-        self.state.copies.forget(active)
+        self.state.copies.begin(active)
 
     def rollback(self) -> None:
         super().rollback()
-        self.state.copies.forget(self.active)
+        self.state.copies.rollback(self.active)
+
+    def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
+        found = super().finish(outputs)
+        for at in [*self.state.copies.behind]:
+            self.state.copies.bring_up(at, partial(self._changes_of_all, at))
+        return found
 
     # ------------------------------------------------------------- operators
 
@@ -102,13 +109,14 @@ class ShardEpoch(RunningEpoch):
         if now and key and at not in state.forgetful:
             assert isinstance(local, StoreView)
             size, others = partial(self._size_of_others, at), partial(self._others, at)
-            copy = state.copies.view(at, view.size, local, size, others)
+            changes = partial(self._changes_of_all, at)
+            copy = state.copies.view(at, view.size, local, size, others, changes)
         return copy or view
 
-    def _of_others(self, what: str, at: NodeId) -> Collection[Any]:
+    def _of_others(self, what: str, at: NodeId, *more: Any) -> Collection[Any]:
         """What a method of the workers that own rows says of a node."""
         team = self._team
-        return team.ask({peer: (what, (at,)) for peer in team.owning if peer != team.rank}).values()
+        return team.ask({peer: (what, (at, *more)) for peer in team.owning if peer != team.rank}).values()
 
     def _size_of_others(self, at: NodeId) -> int:
         """The number of rows of a node on other workers."""
@@ -118,6 +126,20 @@ class ShardEpoch(RunningEpoch):
         """The rows of a node on other workers."""
         schema, came = self.circuit.nodes[at].schema, self._of_others("node_parcel", at)
         return concat([unpacked(self.state.values, schema, each) for each in came], len(schema))
+
+    def change_of(self, at: NodeId) -> Batch:
+        """The change of a node that is done, on this worker."""
+        change = self._changes.get(at)
+        return no_rows(self.circuit.nodes[at].schema) if change is None else change
+
+    def _changes_of_all(self, at: NodeId, most: int) -> list[Batch] | None:
+        """The changes of a node that is done on all workers; None if another one has more than so many
+        rows."""
+        came = self._of_others("node_change", at, most)
+        if None in came:
+            return None
+        schema = self.circuit.nodes[at].schema
+        return [self.change_of(at), *(unpacked(self.state.values, schema, each) for each in came)]
 
     def view_of(self, place: Place) -> View:
         """The part of this worker of a version of a relation."""

@@ -45,7 +45,7 @@ from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import some_changes
 from ..loopparts import Gate, LoopParts, unsteady
-from ..maintenance import GivenUp, Watch
+from ..maintenance import Estimate, GivenUp, Watch
 from ..schema import Schema
 from ..versions import Seen, versions
 from .placement import Key
@@ -62,6 +62,8 @@ class ShardsLoop(LoopRecursion):
     team: Team
     keys: Sequence[Key | None]
     """The columns by which the rows of each part have owners."""
+    has_paths: bool
+    """Whether one worker alone would evaluate it over paths."""
 
     @property
     def keeps_rounds(self) -> bool:
@@ -141,11 +143,17 @@ class RunningShardsLoop(RunningLoop):
         self._weight = 1.0 if choice.estimate is None else choice.estimate.recompute
         return _Vote(changed, choice.maintain, self._weight, self._recursion.keeps_rounds)
 
+    def _is_dear_to_try(self, estimate: Estimate) -> bool:
+        # Best values change little by a few rows, which need not be seen first.
+        return not self._recursion.has_paths and super()._is_dear_to_try(estimate)
+
     def _maintained_together(self, votes: Sequence[_Vote]) -> bool:
-        """Whether the epoch is done in product time."""
+        """Whether the epoch is done in product time. Workers decide on which something changes: the others do
+        not learn by evaluations what changes bring about."""
         recursion = self._recursion
         self._total = sum(vote.weight for vote in votes)
-        if 2 * sum(vote.weight for vote in votes if vote.maintain) < self._total:
+        against = sum(vote.weight for vote in votes if vote.changed and not vote.maintain)
+        if 2 * against > sum(vote.weight for vote in votes if vote.changed):
             self._account.refuse(_BY_VOTE)
             return False
         if not all(vote.keeps_rounds for vote in votes):

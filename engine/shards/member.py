@@ -228,6 +228,16 @@ class Member(InProcess):
         store = self._own.stores[at]
         return packed(self.values, store.schema, store.batch())
 
+    def node_change(self, at: NodeId, most: int) -> Parcel | None:
+        """The change of a node on this worker in the epoch that runs, None if it has more than so many
+        rows."""
+        running = self._running
+        assert isinstance(running, ShardEpoch)
+        change = running.change_of(at)
+        return (
+            packed(self.values, running.circuit.nodes[at].schema, change) if change.length <= most else None
+        )
+
     def remembered_parcel(self, at: NodeId) -> Parcel | None:
         """What a node remembers on this worker. All have the value of a clock, and the first one tells it."""
         if self.team.rank and isinstance(self.circuit.nodes[at], Clock):

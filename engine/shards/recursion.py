@@ -179,12 +179,26 @@ class Sending:
 
     def swap(self, vote: V) -> tuple[dict[str, list[Batch]], list[V]]:
         """Sends all rows, and gives those that this worker owns, with the votes of all workers."""
-        sent: list[dict[str, Parcel]] = [{} for _ in range(self.team.size)]
         own: dict[str, list[Batch]] = {}
+        said = self.team.swap(self._divided(vote, own), self.speaking)
+        for peer, (_, came) in zip(self.speaking, said, strict=True):
+            if peer != self.team.rank:
+                for head in [*came]:  # no rows are there twice for longer than it takes
+                    own.setdefault(head, []).append(
+                        unpacked(self.values, self._schemas[head], came.pop(head))
+                    )
+        if all(self._keys.values()):
+            self.speaking = self.team.owning
+        return own, [each for each, _ in said]
+
+    def _divided(self, vote: V, own: dict[str, list[Batch]]) -> list[tuple[V, dict[str, Parcel]]]:
+        """A vote with the rows for each worker, by rank. Those of this one go to `own`."""
+        sent: list[dict[str, Parcel]] = [{} for _ in range(self.team.size)]
         for head, parts in self.parts.items():
             if parts:
                 schema = self._schemas[head]
                 whole = concat(parts, len(schema))
+                parts.clear()
                 for owner, part in enumerate(
                     divided(self.values, schema, self._keys[head], whole, self.team.owning)
                 ):
@@ -192,16 +206,8 @@ class Sending:
                         own[head] = [part]
                     elif part is not None:
                         sent[owner][head] = packed(self.values, schema, part)
-                parts.clear()
         only = vote, dict[str, Parcel]()
-        said = self.team.swap([(vote, each) if each else only for each in sent], self.speaking)
-        for peer, (_, came) in zip(self.speaking, said, strict=True):
-            if peer != self.team.rank:
-                for head, parcel in came.items():
-                    own.setdefault(head, []).append(unpacked(self.values, self._schemas[head], parcel))
-        if all(self._keys.values()):
-            self.speaking = self.team.owning
-        return own, [each for each, _ in said]
+        return [(vote, each) if each else only for each in sent]
 
 
 class WorkerMemory:
@@ -254,8 +260,8 @@ class GrowingShards(WorkerMemory, GrowingSets):
         sending = self._sending
         came, votes = sending.swap(any(sending.parts.values()))
         for head, parts in came.items():
-            for part in parts:
-                self._relations[head].grow(part)
+            while parts:
+                self._relations[head].grow(parts.pop(0))
         if sending.exact:
             votes = sending.team.agree(any(relation.pending for relation in self._relations.values()))
         self._pending = any(votes)

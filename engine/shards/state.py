@@ -51,7 +51,7 @@ class ShardState(State):
         if at in placed.loops:
             node, reads = node if node.lifted else relational(node), partial(self._reads, at)
             loop = ShardsLoop(node, self.weighted, self.evaluator, self.maintaining, reads)
-            loop.team, loop.paths = self._team, None
+            loop.team, loop.has_paths, loop.paths = self._team, loop.paths is not None, None
             loop.keys = keys_of_parts(loop.parts, placed.keys, placed.loops[at])
             return loop
         if at not in placed.inside:

@@ -83,15 +83,13 @@ class Team:
 
     def swap(self, messages: Sequence[Any], speaking: Collection[int] | None = None) -> list[Any]:
         """Sends each worker its message, by rank, and gives those that came from each, this one included; all
-        speak, or only some. Raises Aborted."""
+        speak, or only some. Holds no message longer than it takes to send it. Raises Aborted."""
         speak = range(self.size) if speaking is None else speaking
-        sent: dict[int, bytes] = {}  # a message to several workers is pickled once
-        for peer, lines in self._lines.items() if self.rank in speak else ():
-            message = messages[peer]
-            if id(message) not in sent:
-                sent[id(message)] = _pickled((self._serial, "swap", message))
-            self._send(lines.meet, sent[id(message)])
-        return [messages[peer] if peer == self.rank else self._next(peer) for peer in speak]
+        own = messages[self.rank]
+        if self.rank in speak:
+            self._tell(messages)
+        del messages
+        return [own if peer == self.rank else self._next(peer) for peer in speak]
 
     def agree(self, message: Any, speaking: Collection[int] | None = None) -> list[Any]:
         """What each worker says that speaks, by rank. Raises Aborted."""
@@ -130,6 +128,15 @@ class Team:
 
     # ------------------------------------------------------------- behind it
 
+    def _tell(self, messages: Sequence[Any]) -> None:
+        """Sends each other worker its message, by rank."""
+        sent: dict[int, bytes] = {}  # a message to several workers is pickled once
+        for peer, lines in self._lines.items():
+            message = messages[peer]
+            if id(message) not in sent:
+                sent[id(message)] = _pickled((self._serial, "swap", message))
+            self._send(lines.meet, sent[id(message)])
+
     def _send(self, line: Connection, message: bytes) -> None:
         try:
             line.send_bytes(message)
@@ -167,6 +174,7 @@ class Team:
             if kind == "abort":
                 self._give_up(serial)
             came.put((serial, kind, message))
+            del message  # which may be large, and is taken before the next one comes
 
     def _give_up(self, serial: int) -> None:
         with self._moved:

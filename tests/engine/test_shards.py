@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.engine import thresholds
 from ddlog.engine.circuit import (
     Circuit,
     Delay,
@@ -35,7 +36,8 @@ from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
 from ddlog.engine.shards.placement import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
-from ddlog.engine.shards.team import end_of
+from ddlog.engine.shards.team import Team, end_of
+from ddlog.engine.shards.views import Asked
 
 from ..taking import small
 from ..trying import trying
@@ -290,6 +292,44 @@ Q(v, w) :- A(k, v, _), B(k, w).
                 "Q": {(4, 1): -1, (20, 1): 1}
             }
             assert sum(starts) == 2
+    finally:
+        runtime.close()
+
+
+def test_a_copy_of_a_relation_takes_in_what_changes() -> None:
+    """Also in epochs that do not look it up; a copy of which many rows change is forgotten."""
+    text = """
+input relation Edge(x: s32, y: s32)
+output relation Path(x: s32, y: s32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+    runtime = in_threads(ddlog.compile(text).circuit("relational"), 3, first=1)
+    asked: list[Any] = []
+    ask = Team.ask
+
+    def noted(self: Team, requests: Any, between: bool = False) -> Any:
+        asked.extend(requests.values())
+        return ask(self, requests, between)
+
+    edges = [(k, k + 1) for k in range(40)]
+    closure = {(x, y) for x in range(41) for y in range(x + 1, 41)}
+    try:
+        commit(runtime, {"Edge": [(edge, 1) for edge in edges]})
+        for k in range(10, 30):
+            commit(runtime, {"Edge": [((k, k + 1), -1)]})
+            commit(runtime, {"Edge": [((k, k + 1), 1)]})
+        with mock.patch.object(Team, "ask", noted):
+            commit(runtime, {"Edge": [((20, 21), -1), ((60, 61), 1)]})
+            assert set(runtime.rows("Path")) == {(x, y) for x, y in closure if y <= 20 or x > 20} | {(60, 61)}
+            commit(runtime, {"Edge": [((20, 21), 1), ((60, 61), -1)]})
+            assert set(runtime.rows("Path")) == closure
+            assert not [each for each in asked if isinstance(each, Asked) and each.place[0] == "node"]
+            with mock.patch.object(thresholds, "FEW_ROWS", 1):
+                commit(runtime, {"Edge": [(edge, -1) for edge in edges[10:30]]})
+            assert set(runtime.rows("Path")) == {(x, y) for x, y in closure if y <= 10 or x >= 30}
+            commit(runtime, {"Edge": [(edge, 1) for edge in edges[10:30]]})
+            assert set(runtime.rows("Path")) == closure
     finally:
         runtime.close()
 
