@@ -1,7 +1,7 @@
 """Values brought to other types: literals, casts, and operations that are NULL where an operand is."""
 
 from __future__ import annotations
-
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -135,7 +135,9 @@ def boolean(value: bool) -> SqlValue:
 
 
 def double(number: float) -> SqlValue:
-    """A literal with an exponent."""
+    """A literal with an exponent, or one that has no finite value."""
+    if math.isnan(number):
+        return SqlValue(tree("(0.0: double) / 0.0"), DOUBLE, False, number)
     made = tree("($: double)" if number >= 0 else "-($: double)", FloatLit(abs(number), None, NOWHERE))
     return SqlValue(made, DOUBLE, False, number)
 
