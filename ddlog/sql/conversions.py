@@ -1,6 +1,7 @@
 """Values brought to other types: literals, casts, and operations that are NULL where an operand is."""
 
 from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
