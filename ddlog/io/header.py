@@ -82,10 +82,11 @@ def check_no_header(
 def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None]:
     """The place of each name among those found: of one that is written alike, else in another case, else with
     other signs; None: it is not there, or twice."""
+    forms: tuple[Callable[[str], str], ...] = (str, str.casefold, plain_name)
     made: list[tuple[Sequence[str], Sequence[str]]] = [(found, names)]  # in each form that was needed
 
     def place(name: str) -> int | None:
-        for at, form in enumerate((str, str.casefold, plain_name)):
+        for at, form in enumerate(forms):
             if at == len(made):
                 made.append(([form(each) for each in found], [form(each) for each in names]))
             (there, own), wanted = made[at], form(name)
