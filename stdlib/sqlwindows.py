@@ -3,6 +3,9 @@
 The value of a row depends on the rows of its frame, and on those between the frame and itself, which decide
 on where the frame lies. A frame that begins with the partition goes on from a sum of the rows before; any
 other is computed of its rows.
+
+A row has the keys of its order, what tells it apart from others, and the argument of the function: rows that
+are equal in the order are taken in the same order by all functions.
 """
 
 from __future__ import annotations
@@ -31,18 +34,18 @@ _SCALE = 1074  # every double is an integer over 2^1074
 
 
 def _there(row: Row) -> int:
-    return int(row[1][0])
+    return int(row[2][0])
 
 
 def _number(row: Row) -> tuple[int, int]:
-    return (1, row[1][1]) if row[1][0] else (0, 0)
+    return (1, row[2][1]) if row[2][0] else (0, 0)
 
 
 def _double(row: Row) -> tuple[int, ...]:
     """How many, the finite part, and how many NaNs and infinities."""
-    if not row[1][0]:
+    if not row[2][0]:
         return 0, 0, 0, 0, 0
-    value = row[1][1]
+    value = row[2][1]
     if not math.isfinite(value):
         return 1, 0, int(math.isnan(value)), int(value == math.inf), int(value == -math.inf)
     top, bottom = value.as_integer_ratio()
@@ -83,7 +86,7 @@ def _mean_of_doubles(sums: tuple[int, ...]) -> Any:
 
 
 def _argument(row: Row) -> Any:
-    return row[1]
+    return row[2]
 
 
 def _least(a: Any, b: Any) -> Any:
@@ -162,7 +165,7 @@ class WindowFunction:
 
     def result(self, row: Row, value: Any) -> Any:
         """A row and its value."""
-        return row[2], value
+        return row[1], value
 
     @cached_property
     def settles(self) -> bool:
@@ -298,9 +301,9 @@ class WindowFunction:
         if self.name in ("rank", "dense_rank"):
             return self._ranks(rows, low, local)[part]
         if stop == "first":
-            return [rows[0][1]] * (end - start)
+            return [rows[0][2]] * (end - start)
         if begin == "last":
-            return [rows[len(rows) - 1][1]] * (end - start)
+            return [rows[len(rows) - 1][2]] * (end - start)
         if self.name not in _FRAMED and self._sum is None:
             return self._placed(local)[part]
         frames = list(_frames(local, self.order, self.frame))[part]
@@ -324,7 +327,7 @@ class WindowFunction:
 
     def _placed(self, rows: list[Row]) -> list[Any]:
         """The values of functions of places in the partition, or of rows so many places away."""
-        values, size, number = [row[1] for row in rows], len(rows), self.number
+        values, size, number = [row[2] for row in rows], len(rows), self.number
         match self.name:
             case "lag" | "lead":
                 shift = number if self.name == "lead" else -number
@@ -368,8 +371,8 @@ class WindowFunction:
         if self.name in _PLACED and len(frame) == 1:
             ((a, b),) = frame
             at = a if self.name == "first" else b - 1 if self.name == "last" else a + self.number - 1
-            return rows[at][1] if a <= at < b else NONE
-        values = [row[1] for a, b in frame for row in rows[a:b]]
+            return rows[at][2] if a <= at < b else NONE
+        values = [row[2] for a, b in frame for row in rows[a:b]]
         if self.name == "frames":
             return Vec(values)
         there = values if self.name in _PLACED else [each for each in values if each[0]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -118,7 +118,16 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     pairs = [each.partition(":") for each in text.split(",")]
     if not all(name and colon for name, colon, _ in pairs):
         raise ValueError
-    return tuple((name, there) for name, _, there in pairs)
+    return tuple((name, _ESCAPED.sub(lambda e: chr(int(e[1], 16)), there)) for name, _, there in pairs)
+
+
+def map_text(renamed: Iterable[tuple[str, str]]) -> str:
+    """The value of the option `map` for names of columns and of what they are called in a file."""
+    return ",".join(f"{name}:{_ENDING.sub(lambda e: f'%{ord(e[0]):X}', there)}" for name, there in renamed)
+
+
+_ESCAPED = re.compile("%(2C|26|25)")
+_ENDING = re.compile("[,&]|%(?=2C|26|25)")  # what would end a name, or be read as another sign
 
 
 OPTIONS: Mapping[str, _Option] = {

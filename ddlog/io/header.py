@@ -1,6 +1,7 @@
 """The first line of separated rows: is it a header, or a row?
 
-It is a header if its cells are the names of the columns, each once, in any order and in any case. If they
+It is a header if its cells are the names of the columns, each once, in any order, in any case and with any
+signs beside letters and digits. If they
 could be values as well, they are a header all the same, unless one of them occurs as a cell below: then they
 are a row. In these two cases a note says what was done, but not where three or more cells are the names as
 they are declared: that is a header, whatever is below. The option `header` of a place says it beforehand.
@@ -8,6 +9,7 @@ they are declared: that is a header, whatever is below. The option `header` of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from .faults import CellFault, RefuseFault
 
 SAMPLE = 1000
 """The rows below the first line that are looked at."""
+_OTHER_SIGNS = re.compile("[^0-9a-z]+")
 _ENOUGH = 3
 """A row of so many cells is hardly ever the names of its columns in their order."""
 
@@ -77,45 +80,39 @@ def check_no_header(
 
 
 def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None]:
-    """The place of each name among those found, in any case unless one is written alike; None: it is not
-    there, or twice."""
-    folded = [each.casefold() for each in found]
+    """The place of each name among those found: of one that is written alike, else in another case, else with
+    other signs; None: it is not there, or twice."""
+    forms: tuple[Callable[[str], str], ...] = (str, str.casefold, plain_name)
+    made: list[tuple[Sequence[str], Sequence[str]]] = [(found, names)]  # in each form that was needed
 
     def place(name: str) -> int | None:
-        for names, wanted in ((found, name), (folded, name.casefold())):
-            if wanted in names:
-                return names.index(wanted) if names.count(wanted) == 1 else None
+        for at, form in enumerate(forms):
+            if at == len(made):
+                made.append(([form(each) for each in found], [form(each) for each in names]))
+            (there, own), wanted = made[at], form(name)
+            if wanted in there:
+                return there.index(wanted) if there.count(wanted) == own.count(wanted) == 1 else None
         return None
 
     return [place(name) for name in names]
 
 
+def plain_name(name: str) -> str:
+    """A name in small letters, without what names of columns cannot have: of `Total, $` it is `total`."""
+    plain = _OTHER_SIGNS.sub("_", name.casefold()).strip("_") or name
+    return f"c{plain}" if plain[:1].isdigit() else plain
+
+
 def _wrong_header(
     record: Record, cells: Sequence[str], names: Sequence[str], relation: Relation
 ) -> CellFault:
-    known = {name.casefold() for name in names}
-    folded = [cell.casefold() for cell in cells]
-    for position, cell in enumerate(folded):
-        if cell not in known or folded.index(cell) < position:
+    known = {plain_name(name) for name in names}
+    plain = [plain_name(cell) for cell in cells]
+    for position, cell in enumerate(plain):
+        if cell not in known or plain.index(cell) < position:
             what = "twice in the header" if cell in known else f"no column of {relation.name}"
             message = f"`{cells[position]}` is {what}; the columns are {', '.join(names)}"
-            help = _mapping(cells, names)
-            return CellFault(message, record.line, record.column(position), record.text, help=help)
-    missing = next(name for name in names if name.casefold() not in folded)
+            return CellFault(message, record.line, record.column(position), record.text)
+    missing = next(name for name, at in zip(names, column_places(cells, names), strict=True) if at is None)
     message = f"the header lacks the column `{missing}` of {relation.name}"
     return CellFault(message, record.line, 1, record.text)
-
-
-def _mapping(cells: Sequence[str], names: Sequence[str]) -> str:
-    """The option of a place that maps columns to those of a header whose names are written otherwise."""
-    from .inferredtypes import field_names  # what a right header does not load
-
-    written = dict(zip(field_names(cells), cells, strict=True))
-    renamed = [
-        f"{name}:{written[name]}"
-        for name in names
-        if name in written and written[name].casefold() != name.casefold()
-    ]
-    if not renamed or not written.keys() >= {*names}:
-        return ""
-    return f"an option of the place maps the columns: `?map={','.join(renamed)}`"

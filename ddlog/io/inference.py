@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors.diagnostics import counted
 from .delimited import RowShape, records, usual_shape
-from .dialects import DELIMITED, TABLES
+from .dialects import DELIMITED, TABLES, map_text
 from .faults import CellFault
 from .files import FactFile
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
@@ -161,7 +161,7 @@ def _declared(
         if name != column.there.lower() or folded.count(name) > 1
     ]
     if renamed:
-        options = [*options, "map=" + ",".join(f"{name}:{there}" for name, there in renamed)]
+        options = [*options, f"map={map_text(renamed)}"]
     types = InferredTypes(relation, are_texts)
     lines = types.fields([(name, column.values) for name, column in zip(names, columns, strict=True)])
     options = [*options, "extra=ignore"] if types.left_out else options

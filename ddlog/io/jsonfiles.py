@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from json.encoder import encode_basestring
@@ -20,6 +21,7 @@ from .columns import Columns, TypeDefs, transpose
 from .dialects import PLAINLY, Dialect, Reading
 from .faults import CellFault, RefuseFault, gathered_faults
 from .formats import Row, TextFormat
+from .header import plain_name
 from .utf8 import decode
 
 _BLANK = re.compile(r"\s*")
@@ -52,13 +54,15 @@ def item_rows(
 
 
 def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
-    """A function that gives the members of an object the names of columns, in any case, and leaves out others
-    if the dialect ignores them."""
+    """A function that gives the members of an object the names of columns, in any case and with any signs,
+    and leaves out others if the dialect ignores them."""
     mapped: dict[Any, str] = {there: name for name, there in dialect.map}
     forms = forms_of(relation.constructor) if relation.constructor is not None else ()
     known = {form.name for form in forms}
     flattens = any(form.flatten for form in forms)
-    in_any_case = {name.lower(): name for name in known if not flattens}
+    plain = Counter(map(plain_name, known))
+    in_any_form = {plain_name(name): name for name in known if not flattens and plain[plain_name(name)] == 1}
+    in_any_form |= {name.lower(): name for name in known if not flattens}
     keeps_all = dialect.extra == "error" or flattens or not forms
 
     def named(item: Any) -> Any:
@@ -66,7 +70,8 @@ def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
             return item
         renamed = {mapped.get(name, name): value for name, value in item.items()}
         for other in [name for name in renamed if name not in known]:
-            column = in_any_case.get(str(other).lower(), other)
+            lower = str(other).lower()
+            column = in_any_form.get(lower) or in_any_form.get(plain_name(lower), other)
             if column not in renamed:
                 renamed[column] = renamed.pop(other)
         return renamed if keeps_all else {name: renamed[name] for name in renamed if name in known}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -135,7 +136,9 @@ def boolean(value: bool) -> SqlValue:
 
 
 def double(number: float) -> SqlValue:
-    """A literal with an exponent."""
+    """A literal with an exponent, or one that has no finite value."""
+    if math.isnan(number):
+        return SqlValue(tree("(0.0: double) / 0.0"), DOUBLE, False, number)
     made = tree("($: double)" if number >= 0 else "-($: double)", FloatLit(abs(number), None, NOWHERE))
     return SqlValue(made, DOUBLE, False, number)
 

@@ -55,6 +55,7 @@ _VALUES: dict[type[Expression], str] = {
     sql.LogicalAnd: "min",
     sql.LogicalOr: "max",
 }
+_NUMBER = sql.Anonymous(this="number of the row among equal ones")
 _OF_PLACES = (sql.Lag, sql.Lead, sql.FirstValue, sql.LastValue, sql.NthValue)
 FUNCTIONS = (*_NUMBERS, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
 
@@ -62,7 +63,10 @@ FUNCTIONS = (*_NUMBERS, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHER
 def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
     """Computes the window functions of expressions. Raises SqlError."""
     of_partitions: dict[tuple[Expression, ...], list[Expression]] = {}
-    for each in dict.fromkeys(found for node in nodes for found in _windows(node)):
+    windows = list(dict.fromkeys(found for node in nodes for found in _windows(node)))
+    if sum(_tells_equal_rows_apart(block, each) for each in windows) > 1:
+        _number_equal_rows(block)
+    for each in windows:
         if _is_of_partition(block, each):
             of_partitions.setdefault(tuple(_parts(block, each)[1]), []).append(each)
         else:
@@ -82,6 +86,28 @@ def _is_of_partition(block: SelectBlock, node: Expression) -> bool:
     unbounded = all(spec.args.get(side) == "UNBOUNDED" for side in ("start", "end"))
     sides = [str(spec.args.get(f"{side}_side")).upper() for side in ("start", "end")]
     return unbounded and sides == ["PRECEDING", "FOLLOWING"] and not spec.args.get("exclude")
+
+
+def _tells_equal_rows_apart(block: SelectBlock, node: Expression) -> bool:
+    """Whether a window function may give other values to rows that are equal in the order."""
+    function, _, _, spec = _parts(block, node)
+    if spec is not None and (str(spec.args.get("kind")).upper() == "ROWS" or spec.args.get("exclude")):
+        return not _is_of_partition(block, node)
+    return isinstance(function_of(function), sql.RowNumber | sql.Ntile | sql.Lag | sql.Lead)
+
+
+def _number_equal_rows(block: SelectBlock) -> None:
+    """Gives equal rows of the body numbers, so that all window functions take them in the same order."""
+    block.store()
+    output, domain, kept = block.output, block.body.domain, block.kept()
+    group, number = output.variable(INTEGER, False), output.variable(INTEGER, False)
+    body = block.body.copy()
+    body.add(grouped(group, tree("(true, true)"), (*domain, *kept), "equal rows"))
+    numbers = tree("FlatMap(range_vec((0: bigint), $.count() as bigint, 1))", group.tree)
+    body.add(SqlClause(let(number.name, numbers)))
+    values = [*domain, *kept, number]
+    block.read_again(output.made("Numbered", values, body, is_set=True), values)
+    block.scope.known[_NUMBER] = number  # before the results of windows
 
 
 def _attach_aggregates(
@@ -126,7 +152,7 @@ def _attach(block: SelectBlock, node: Expression) -> None:
     group, one = block.output.variable(INTEGER, False), block.output.variable(INTEGER, False)
     body = block.body.copy()
     parted = f"rows by {block.output.said(keys)}" if keys else "all rows"
-    row = items(padded([v for v, _ in keyed]), made.argument, padded(kept))
+    row = items(padded([v for v, _ in keyed]), padded(kept), made.argument)
     body.add(grouped(group, row, (*domain, *keys), parted, kept))
     body.add(SqlClause(let(one.name, tree(f"FlatMap({made.call})", group.tree))))
     result = block.output.say(block.output.variable(made.type, made.nullable), block.places.written(node))

@@ -124,17 +124,19 @@ class ValueCodec(Protocol):
 
 @dataclass(frozen=True)
 class FrozenValues:
-    """The values of a domain, to be written. `unread`: they are as they were kept before, and none are given
-    here."""
+    """The values of a domain, to be written; so many ids were `given` to values. `unread`: they are as they
+    were kept before, and none are given here."""
 
     count: int
+    given: int
     free: Sequence[int]
     listed: Sequence[Any]
     unread: bool
 
     def written(self, column: Column, codec: ValueCodec, sink: Sink) -> Kept:
         """Writes the values, with their numbers. Raises ValueError."""
-        return {"count": self.count, "free": self.free, "values": codec.keep(column, self.listed, sink)}
+        values = codec.keep(column, self.listed, sink)
+        return {"count": self.count, "given": self.given, "free": self.free, "values": values}
 
 
 def freeze_values(values: Values, column: Column, copied: bool, unread: bool) -> FrozenValues:
@@ -142,9 +144,9 @@ def freeze_values(values: Values, column: Column, copied: bool, unread: bool) ->
     values that were kept before, and not needed since, need not be read."""
     interner = values.domain(column.domain)
     if unread and interner.is_unread:
-        return FrozenValues(len(interner), (), (), True)
-    listed = interner.listed()
-    return FrozenValues(len(interner), list(interner.free), list(listed) if copied else listed, False)
+        return FrozenValues(len(interner), interner.given, (), (), True)
+    listed, free = interner.listed(), list(interner.free)
+    return FrozenValues(len(interner), interner.given, free, list(listed) if copied else listed, False)
 
 
 def restore_values(
@@ -152,6 +154,7 @@ def restore_values(
 ) -> None:
     """Gives a domain without values those that were written."""
     count = checked_number(kept["count"], MOST_ROWS, source)
+    given = checked_number(kept["given"], MOST_ROWS, source)
     free = [checked_number(each, count + len(kept["free"]) - 1, source) for each in kept["free"]]
 
     def read() -> Sequence[Any]:
@@ -165,7 +168,7 @@ def restore_values(
 
     if len({*free}) != len(free):
         raise source.refused("a number is free twice")
-    values.domain(column.domain).restore(count, free, read)
+    values.domain(column.domain).restore(count, free, given, read)
 
 
 # --------------------------------------------------------------- beginning

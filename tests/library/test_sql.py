@@ -173,8 +173,8 @@ OF_DOUBLES = {
 def test_calls_over_windows() -> None:
     keys = [(1, True), (1, True), (2, True)]
     for type, of, calls in (("bigint", (10, 30), OF_WINDOWS | OF_FRAMES), ("double", (1.5, 3.5), OF_DOUBLES)):
-        values = list(zip(keys, (some(of[0]), NONE, some(of[1])), "abc", strict=True))
-        found = given_of_group(PRELUDE, f"((u8, bool), Option<{type}>, string)", values, calls)
+        values = list(zip(keys, "abc", (some(of[0]), NONE, some(of[1])), strict=True))
+        found = given_of_group(PRELUDE, f"((u8, bool), string, Option<{type}>)", values, calls)
         assert {
             call: text.replace("ddlog_std::", "").replace(".x = ", "") for call, text in found.items()
         } == calls

@@ -123,7 +123,7 @@ def test_a_change_moves_values_as_computing_them_anew_does(
         plain = float(value) if name == "doubles" else value
         optional = (1, key) if key else (0,)
         cell = key if order in "NM" else optional
-        return (cell, True), (1, plain) if value else (0,), (chosen.randrange(10),)
+        return (cell, True), (chosen.randrange(10),), (1, plain) if value else (0,)
 
     def results(rows: Counter[Any]) -> Counter[Any]:
         made = with_values(function, rows)
@@ -142,3 +142,31 @@ def test_a_change_moves_values_as_computing_them_anew_does(
         wanted.update(made)
         assert not any(wanted.values())
         kept = with_values(function, now) if moved_rows is None else moved_rows
+
+
+def test_functions_of_one_window_take_equal_rows_in_one_order() -> None:
+    query = """SELECT i, x, lag(i) OVER w AS before, lead(x) OVER w AS behind,
+        first_value(i) OVER (w ROWS 1 PRECEDING) AS first, row_number() OVER w AS n
+        FROM r WINDOW w AS (ORDER BY o)"""
+    copies = """SELECT lag(x) OVER w AS a, lead(o) OVER w AS b, lag(o, 2) OVER w AS c
+        FROM r WINDOW w AS (PARTITION BY g ORDER BY x, o)"""
+    both, chosen = Both(TABLES, {"one": query, "copies": copies}), random.Random(5)
+    rows: list[tuple[Any, ...]] = []
+    for step in range(8):
+        gone = [row for row in dict.fromkeys(rows) if chosen.random() < 0.3]
+        for row in gone:
+            rows.remove(row)
+        come: list[tuple[Any, ...]] = [
+            (1, chosen.choice([None, 1, 2]), 10 * step + i, chosen.choice([1, 2]), None, None)
+            for i in range(5)
+        ]
+        come += chosen.choices(come, k=3)
+        rows += come
+        both.change({"r": come}, {"r": gone})
+        assert not [each for each in both.differences() if each.startswith(copies)]
+        found = sorted((row[0] for row in both.session["One"].weighted()), key=lambda row: row.n)
+        assert [row.n for row in found] == list(range(1, len(rows) + 1))
+        before = [None, *(row.i for row in found)]
+        assert [row.before for row in found] == before[:-1]
+        assert [row.first for row in found] == [found[0].i, *before[1:-1]]
+        assert [row.behind for row in found] == [*(row.x for row in found[1:]), None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -155,6 +156,8 @@ def items() -> Session:
         ("FROM item SELECT id, name ORDER BY ALL DESC", (), 0, [(2, "pot"), (1, "tea")]),
         ("SELECT day(i) AS d FROM (VALUES (INTERVAL 40 DAY), (INTERVAL 1 MONTH)) AS q(i) ORDER BY i DESC, 1",
          (), 0, [(40,), (0,)]),
+        ("SELECT 'inf'::DOUBLE, -'inf'::DOUBLE, 'nan'::DOUBLE > 1e308, CAST('-Infinity' AS DOUBLE)", (), 0,
+         [(math.inf, -math.inf, True, -math.inf)]),
     ],
 )  # fmt: skip
 def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: Any) -> None:

@@ -263,6 +263,25 @@ def test_tables_with_other_columns_are_found(tmp_path: Path) -> None:
         ddlog.compile(TWO).session(state=tmp_path / "span")
 
 
+def test_absent_rows_of_a_checkpoint_may_have_numbers_that_no_value_has_any_more(tmp_path: Path) -> None:
+    program = ddlog.compile("""
+input relation Name(id: u64, name: string)
+output relation Both(a: u64, b: u64)
+Both(a, b) :- Name(a, name), Name(b, name).
+""")
+    with program.session(state=tmp_path / "state") as session:
+        session.insert("Name", *((k, f"n{k}") for k in range(9)))
+        session.commit()
+        session.delete("Name", *((k, f"n{k}") for k in range(4, 9)))
+        session.commit()
+        session.delete("Name", (0, "n0"))
+        session.commit()
+        session.tidy()  # forgets the names of the rows that the first deletion took
+    with program.session(state=tmp_path / "state") as session:
+        session.insert("Name", (9, "n2"), (10, "n7"))
+        assert {tuple(row) for row, _ in session.commit()["Both"]} == {(2, 9), (9, 2), (9, 9), (10, 10)}
+
+
 def test_a_checkpoint_serves_readers_and_the_past(tmp_path: Path) -> None:
     expected = filled(tmp_path / "s")
     program = ddlog.compile(TWO)

@@ -34,3 +34,7 @@ def test_programs_are_what_they_print(folder: Path) -> None:
     for file in FILES:
         if file.parent == folder:
             check(file.read_text("utf-8", errors="replace"))
+
+
+def test_literals_beyond_the_largest_double_are_what_they_print() -> None:
+    check("output relation R(x: double, y: float)\nR(1e999, 32'f1e60).\nR(-1e400, -2.0e38).\n")

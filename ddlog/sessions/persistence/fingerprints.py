@@ -24,7 +24,7 @@ from ...engine.fingerprints import Fingerprints, digest, fingerprints, plain_dig
 from ...errors.installation import version
 from ...types import TypeDef
 
-_FORM = 1  # of what units hold
+_FORM = 2  # of what units hold
 
 
 class Definitions:

@@ -6,6 +6,7 @@ blocks and the arms of its matches.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -156,7 +157,7 @@ def _integer(value: int, width: int | None, signed: bool | None) -> str:
 
 
 def _float(value: float, width: int | None) -> str:
-    shown = f"{Decimal(repr(abs(value))):f}"
+    shown = f"{Decimal(repr(abs(value))):f}" if abs(value) < math.inf else "1.0e999"
     sized = f"{width}'f" if width is not None else ""
     return f"{'-' if value < 0 else ''}{sized}{shown if '.' in shown else f'{shown}.0'}"
 

@@ -38,7 +38,7 @@ class Interner:
     """The values of one domain by id, and back. `sweeping` says when a value is forgotten; its id is then
     `free` for another. The last sweep read `read` codes and left `kept` values; -1: there was none."""
 
-    __slots__ = ("_count", "_later", "free", "ids", "kept", "read", "values")
+    __slots__ = ("_count", "_given", "_later", "free", "ids", "kept", "read", "values")
 
     def __init__(self) -> None:
         self.ids: dict[Any, int] = {}
@@ -47,12 +47,14 @@ class Interner:
         self.kept, self.read = 0, -1
         self._later: Callable[[], Iterable[Any]] | None = None
         self._count = 0  # of the values that are read later
+        self._given = 0  # ids before the last sweep
 
-    def restore(self, count: int, free: list[int], read: Callable[[], Iterable[Any]]) -> None:
+    def restore(self, count: int, free: list[int], given: int, read: Callable[[], Iterable[Any]]) -> None:
         """Makes an empty interner one of so many values, which `read` gives when they are first needed, in
-        the order of their ids, without those that are free."""
+        the order of their ids, without those that are free. So many ids were `given`."""
         del self.ids, self.values
         self.free, self.kept, self._count, self._later = free, count, count, read
+        self._given = given
 
     if not TYPE_CHECKING:
 
@@ -85,6 +87,11 @@ class Interner:
     def __len__(self) -> int:
         return self._count if self._later is not None else len(self.ids)
 
+    @property
+    def given(self) -> int:
+        """The number of the ids that values ever had: rows that are absent may have each of them."""
+        return max(self._given, len(self) + len(self.free))
+
     def listed(self) -> list[Any]:
         """The values in the order of their ids, without those that are free."""
         return [value for value in self.values if value is not _FORGOTTEN] if self.free else self.values
@@ -111,6 +118,7 @@ class Interner:
             if values[at] is not _FORGOTTEN:
                 del ids[values[at]]
                 values[at] = _FORGOTTEN
+        self._given = max(self._given, len(values))
         del values[top:]
         self.free = freed[freed < top][::-1].tolist()  # the least is given first, so that the end stays free
         if 2 * len(ids) < before:
@@ -179,9 +187,9 @@ class Values:
         return found
 
     def bounds(self, column: Column) -> tuple[int, int]:
-        """The least and the greatest int64 that a value of a column can have."""
+        """The least and the greatest int64 that a column of rows, also of absent ones, can have."""
         found = self._domains.get(column.domain)
-        ids = 0 if found is None else len(found) + len(found.free)
+        ids = 0 if found is None else found.given
         match column.kind:
             case Kind.OBJECT:
                 return 0, ids - 1
