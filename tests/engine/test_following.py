@@ -267,7 +267,7 @@ changes = st.fixed_dictionaries(
 )
 
 
-@trying(25)
+@trying(10, long=1500)
 @given(st.lists(changes, min_size=2, max_size=5), st.integers(0, 20))
 def test_columns_of_many_widths_are_followed(epochs: list[dict[str, set[Any]]], seed: int) -> None:
     """Values that need more bits, and strings with greater ids, come in the middle of a session."""

@@ -20,8 +20,9 @@ from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.inprocess.storage.steps import Evaluator
 from ddlog.engine.schema import Column, Kind
 
+from ..trying import trying
 from .random_circuits import Changes, circuits, streams
-from .test_oracle import follow, thorough, undo
+from .test_oracle import follow, undo
 
 limits = st.fixed_dictionaries(
     {
@@ -51,7 +52,7 @@ def at(limits: dict[str, Any], chunk: int, most: int) -> ExitStack:
     return patched
 
 
-@thorough
+@trying(10, long=1500)
 @given(
     st.booleans().flatmap(lambda rounds: circuits(by_rounds=rounds, most=6)),
     streams(),

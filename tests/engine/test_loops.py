@@ -9,8 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as thorough
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine import divergence, naiveloop, zset
@@ -43,6 +42,7 @@ from ddlog.engine.runtime import Runtime
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
 
+from ..trying import trying
 from .differential import Lattice, differential, upto
 from .random_circuits import (
     INPUTS,
@@ -212,7 +212,7 @@ def follow(
         before, contents = expected, after
 
 
-@thorough(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@trying(20)
 @given(loops(), streams(), st.booleans(), modes())
 def test_loops_in_loops(
     circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
@@ -253,7 +253,7 @@ def early_checkpoints() -> Iterator[None]:
         yield
 
 
-@thorough(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@trying(20)
 @given(loops(2), streams(), modes())
 def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin) -> None:
     with early_checkpoints():
@@ -273,7 +273,7 @@ def mobius(a: tuple[int, ...], b: tuple[int, ...]) -> int:
     return (-1) ** sum(steps) if set(steps) <= {0, 1} else 0
 
 
-@thorough(deadline=None, max_examples=40)
+@trying(40)
 @given(changes, changes, st.booleans())
 def test_differentials_are_mobius_inversions(left: Any, right: Any, grouped_by: bool) -> None:
     """The law emits what inverting the values of the operator gives, on a product of two chains."""
@@ -331,7 +331,7 @@ def posets(draw: Any) -> Poset:
     return Poset(later)
 
 
-@thorough(deadline=None, max_examples=80)
+@trying(80)
 @given(posets(), st.data(), st.booleans())
 def test_differentials_on_partial_orders(times: Poset, data: Any, grouped_by: bool) -> None:
     """The law emits what Möbius inversion gives on orders that are no lattices, too."""
