@@ -62,6 +62,17 @@ def test_double_sums_are_rounded_once(values: list[float], gone: list[bool]) -> 
     assert [row[:3] for row in got] == ([(1, len(left), math.fsum(left))] if left else [])
 
 
+def test_a_function_of_some_columns_gets_a_value_for_each_row() -> None:
+    row, listed = Column("v", Kind.INT, "bigint"), Column("listed", Kind.OBJECT, "values")
+    values = Aggregate("group", (1,), make=lambda key, rows: tuple(value for (value,) in rows))
+    nodes = (Input("Row", (row, row)), Group(0, 0, (values,), (listed,)), Output("Listed", 1, (listed,)))
+    runtime = InProcess(incrementalize(Circuit(nodes, (("Row", 0),))))
+    runtime.commit({"Row": [(runtime.batch("Row", [(2, 1), (1, 0), (0, 0)]), 1)]})
+    assert runtime.rows("Listed") == {((0, 0, 1),): 1}
+    runtime.commit({"Row": [(runtime.batch("Row", [(1, 0)]), -1)]})
+    assert runtime.rows("Listed") == {((0, 1),): 1}
+
+
 def test_infinities_cancel_to_nan_and_leave_again() -> None:
     runtime = totals(Kind.FLOAT, "double")
     rows = [(1, 0, math.inf), (1, 1, -math.inf), (1, 2, 1.5)]

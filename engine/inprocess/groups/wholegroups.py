@@ -79,8 +79,7 @@ class Whole:
         columns = [table.column_at(rows, k) for k in self.one.columns]
         listed = decode_rows(self.values, [schema[k] for k in self.one.columns], columns, len(rows))
         ends = [*starts.tolist()[1:], len(rows)]
-        parts = [listed[start:end] for start, end in zip(starts.tolist(), ends, strict=True)]
-        return parts if self.bag else [list(set(part)) for part in parts]
+        return [listed[start:end] for start, end in zip(starts.tolist(), ends, strict=True)]
 
     def made(self, groups: Array, listed: list[list[Row]]) -> Array:
         """The values of the function for groups with these rows."""
