@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import numpy as np
 import pytest
 
-from ddlog.engine.inprocess.kernels import machinecode
+from ddlog.engine.inprocess.kernels import compiler, machinecode
 
 KERNELS = """
 import sys
@@ -114,5 +116,25 @@ def test_arguments_have_the_types_that_numba_gives_them(kind: type[np.generic]) 
     fixed = square.copy()
     fixed.flags.writeable = False
     arrays = square, square.T, square[::2], square[:, 1], square[0], square[:0], fixed, fixed[0]
-    for each in (*arrays, 3, 2.5, True, np.int64(3)):
+    tuples = (), (3, 2), (square, 3), ((square, 3), (square, 3)), ((square, 3), (square, 2.5)), (arrays, True)
+    for each in (*arrays, 3, 2.5, True, np.int64(3), *tuples):
         assert machinecode._type_name(each) == str(numba.typeof(each))
+
+
+def kernel(known: object, find: object) -> int:
+    raise AssertionError("its machine code is called instead")
+
+
+def test_code_is_chosen_by_the_kinds_of_all_arguments() -> None:
+    loaded = []
+
+    def load(function: object, arguments: object) -> Callable[..., int]:
+        loaded.append(arguments)
+        return lambda *_, number=len(loaded): number
+
+    compiler._loaded(kernel, SimpleNamespace(load=load))(wide := np.zeros(2, np.int64), 3)
+    narrow, called = wide.astype(np.int32), globals()["kernel"]
+    others = (narrow, 3), (3, wide), (3, narrow), (wide, (wide, 3)), (wide, (narrow, 3)), (wide, 2.5)
+    assert [called(*each) for each in others] == [2, 3, 4, 5, 6, 7]
+    assert [called(*each) for each in others] == [2, 3, 4, 5, 6, 7]
+    assert called(narrow[::2], 3) == 8

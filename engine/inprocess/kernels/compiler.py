@@ -80,6 +80,8 @@ def compile_kernels() -> None:
 def _loaded(function: F, loader: Loader) -> F:
     """A kernel whose machine code is loaded when it is called. If there is none for its arguments, numba
     takes over all kernels."""
+    from .machinecode import NUMBERS
+
     known: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
     def find(kinds: tuple[Any, ...], *arguments: Any) -> Callable[..., Any]:
@@ -93,22 +95,33 @@ def _loaded(function: F, loader: Loader) -> F:
 
     @functools.wraps(function)
     def first(*arguments: Any) -> Any:
-        names = function.__code__.co_varnames[: len(arguments)]
+        names = [f"_{place}" for place in range(len(arguments))]
         kinds = (
-            f"{name}.dtype, {name}.ndim, {name}.flags.num" if isinstance(a, np.ndarray) else f"type({name})"
-            for name, a in zip(names, arguments, strict=True)
+            f"{name}.dtype, {name}.ndim, {name}.flags.num"
+            if isinstance(each, np.ndarray)
+            else f"type({name}) if type({name}) in numbers else kind_of({name})"
+            for name, each in zip(names, arguments, strict=True)
         )
         given = ", ".join(names)
         text = (
-            f"def called({given}):\n    kinds = ({', '.join(kinds)},)\n"
+            f"def called({given}):\n"
+            f"    try:\n        kinds = ({', '.join(kinds)},)\n"
+            f"    except AttributeError:\n        kinds = tuple(map(kind_of, ({given},)))\n"
             f"    return (known.get(kinds) or find(kinds, {given}))({given})\n"
         )
-        made: dict[str, Any] = {"known": known, "find": find}
+        made: dict[str, Any] = {"known": known, "find": find, "kind_of": _kind_of, "numbers": NUMBERS}
         exec(text, made)  # tells the kinds of arguments in a third of the time of a loop over them
         function.__globals__[function.__name__] = made["called"]
         return made["called"](*arguments)
 
     return cast(F, first)
+
+
+def _kind_of(value: Any) -> Any:
+    """What machine code for an argument depends on, if the argument is no number."""
+    if isinstance(value, np.ndarray):
+        return type(value), value.dtype, value.ndim, value.flags.num
+    return tuple(map(_kind_of, value)) if type(value) is tuple else type(value)
 
 
 def _compile_by_numba() -> None:

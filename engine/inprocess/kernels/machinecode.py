@@ -30,7 +30,7 @@ import numpy as np
 _VERSIONS = range(60, 69)  # of numba, from 0.60 on, whose files and symbols are as they are known here
 _FOLDER = "NUMBA_CACHE_DIR"  # the one setting by a variable of the environment that is known here
 _SETTINGS = ".numba_config.yaml"  # the file of settings that numba reads, where a process begins
-_NUMBERS = {int: "int64", np.int64: "int64", bool: "bool", float: "float64"}
+NUMBERS = {int: "int64", np.int64: "int64", bool: "bool", float: "float64"}
 _NO_CELLS = sha256(b"").hexdigest()
 _SECTION = np.dtype("u4,u4,u8,u8,u8,u8,u4,u4,u8,u8")  # of an object file: name, type, …, place, size, link
 _SYMBOL = np.dtype("u4,u1,u1,u2,u8,u8")  # name, …, section
@@ -242,10 +242,14 @@ class _CacheReader(pickle.Unpickler):
 
 def _type_name(value: Any) -> str:
     """The type of an argument, as numba names it. Raises KeyError if kernels are given none of its kind."""
+    if type(value) is tuple:
+        items = [*map(_type_name, value)]
+        alike = len(items) > 0 and items == items[:1] * len(items)
+        return f"UniTuple({items[0]} x {len(items)})" if alike else f"Tuple({', '.join(items)})"
     if type(value) is not np.ndarray:
-        return _NUMBERS[type(value)]
-    if value.dtype.kind not in "biuf" or not value.dtype.isnative:
-        raise KeyError(value.dtype)
+        return NUMBERS[type(value)]
     flags = value.flags
+    if value.dtype.kind not in "biuf" or not value.dtype.isnative or not flags.aligned:
+        raise KeyError(value.dtype)
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
     return f"{'' if flags.writeable else 'readonly '}array({value.dtype}, {value.ndim}d, {layout})"
