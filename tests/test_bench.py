@@ -12,6 +12,7 @@ from .trying import longer
 RUN = Path(__file__).parent / "bench" / "run.py"
 SWEEP = RUN.with_name("sweep.py")
 LOOPS = RUN.with_name("loops.py")
+MEMORY = RUN.with_name("memoryspeed.py")
 SHARDS = RUN.with_name("shards.py")
 
 
@@ -36,6 +37,16 @@ def test_recursions_in_workers_at_tiny_scale() -> None:
     assert here.startswith("components, 400 facts, 0 workers")
     assert there.startswith("components, 400 facts, 2 workers") and by_process.count(",") == 2
     assert " 197 rows, " in here and " 197 rows, 15 rounds, " in there
+
+
+def test_loads_beside_the_speed_of_memory_at_tiny_scale() -> None:
+    options = ["triangles", "--scale", "tiny"]
+    done = subprocess.run(
+        [sys.executable, str(MEMORY), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    speeds, triangles = done.stdout.splitlines()
+    assert speeds.startswith("words a second: ") and triangles.startswith("triangles: ")
 
 
 def test_the_sweep_at_tiny_scale(tmp_path: Path) -> None:

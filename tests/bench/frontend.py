@@ -68,7 +68,7 @@ def _process(arguments: Sequence[str], runs: int) -> Measured:
 def _ready(process: Measured) -> Measured:
     """The process, and the seconds until its session was ready for the first commit."""
     taken = json.loads(process.output)
-    return Measured(taken["compile"] + taken["session"], process.mib, process.output)
+    return Measured(taken["compile"] + taken["session"], process.processors, process.mib, process.output)
 
 
 def frontend_tables(sizes: Sequence[Size]) -> str:

@@ -16,9 +16,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measured:
-    """One run of a process: seconds of wall-clock time, peak memory, output."""
+    """One run of a process: seconds on the clock and of processors, peak memory, output."""
 
     seconds: float
+    processors: float
     mib: float
     output: str
 
@@ -33,7 +34,8 @@ import os, sys, time
 started = time.perf_counter()
 child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(child, 0)
-report = f"{time.perf_counter() - started} {usage.ru_maxrss} {os.waitstatus_to_exitcode(status)}"
+spent = usage.ru_utime + usage.ru_stime
+report = f"{time.perf_counter() - started} {spent} {usage.ru_maxrss} {os.waitstatus_to_exitcode(status)}"
 os.write(int(sys.argv[1]), report.encode())
 """
 
@@ -48,10 +50,10 @@ def run_process(command: Sequence[str], environment: Mapping[str, str] | None = 
     )
     os.close(writing)
     with open(reading, encoding="ascii") as report:
-        seconds, kib, code = report.read().split() or ("0", "0", str(done.returncode))
+        seconds, spent, kib, code = report.read().split() or ("0", "0", "0", str(done.returncode))
     if code != "0":
         raise Failed(f"{' '.join(command)} ended with {code}:\n{done.stderr}")
-    return Measured(float(seconds), int(kib) / 1024, done.stdout)
+    return Measured(float(seconds), float(spent), int(kib) / 1024, done.stdout)
 
 
 def ddlog_command() -> list[str]:
@@ -66,8 +68,10 @@ def ddlog_command() -> list[str]:
 
 def median(runs: Sequence[Measured]) -> Measured:
     """Median seconds, greatest memory, and the output of the last run."""
-    seconds = statistics.median(run.seconds for run in runs)
-    return Measured(seconds, max(run.mib for run in runs), runs[-1].output)
+    seconds, processors = (
+        statistics.median(getattr(run, name) for run in runs) for name in ("seconds", "processors")
+    )
+    return Measured(seconds, processors, max(run.mib for run in runs), runs[-1].output)
 
 
 def yardstick() -> float:

@@ -29,7 +29,7 @@ from ddlog.sessions.transactions.facts import load_places
 
 DEFAULT = ("tc_random_1m", "tc_random_10m", "sg_random", "reach", "andersen", "triangles")
 TERM = re.compile(r"(not )?[A-Z]\w*\(")
-TABLE_WORDS = 1 << 26  # 512 MB: larger than any cache
+TABLE_WORDS = {"full": 1 << 26, "tiny": 1 << 16}  # 512 MB: larger than any cache
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
@@ -51,15 +51,15 @@ def read_in_order(table: np.ndarray, count: int) -> int:
     return total
 
 
-def words_a_second() -> tuple[float, float]:
-    """The words that one thread reads in a second, at random and in order."""
-    table = np.ones(TABLE_WORDS, dtype=np.int64)
+def words_a_second(words: int) -> tuple[float, float]:
+    """The words that one thread reads in a second, at random and in order, of a table of so many."""
+    table = np.ones(words, dtype=np.int64)
     speeds = []
     for kernel in (read_at_random, read_in_order):
         kernel(table, 1)
         begun = time.process_time()
-        kernel(table, TABLE_WORDS)
-        speeds.append(TABLE_WORDS / (time.process_time() - begun))
+        kernel(table, words)
+        speeds.append(words / (time.process_time() - begun))
     return speeds[0], speeds[1]
 
 
@@ -90,17 +90,18 @@ def main() -> None:
     """Prints the figures of each workload."""
     parser = argparse.ArgumentParser()
     parser.add_argument("names", metavar="NAME", nargs="*", default=DEFAULT)
-    names = parser.parse_args().names
+    parser.add_argument("--scale", choices=("full", "tiny"), default="full")
+    options = parser.parse_args()
     cache = Path(tempfile.gettempdir()) / "ddlog-bench"
     cache.mkdir(exist_ok=True)
-    at_random, in_order = words_a_second()
+    at_random, in_order = words_a_second(TABLE_WORDS[options.scale])
     print(f"words a second: {at_random / 1e6:.0f} million at random, {in_order / 1e6:.0f} million in order")
-    for name in names:
+    for name in options.names:
         if name in PUBLISHED:
             facts, source = facts_of_archive(PUBLISHED[name], cache), name
         else:
             facts, source = (
-                facts_of(WORKLOADS[name], Options((), 1, "full", cache, False)),
+                facts_of(WORKLOADS[name], Options((), 1, options.scale, cache, False)),
                 WORKLOADS[name].program,
             )
         program = ddlog.compile(HERE / "programs" / f"{source}.dl")

@@ -120,6 +120,7 @@ def batch_row(workload: Workload, options: Options) -> dict[str, Any]:
     row = {
         "name": workload.name,
         "seconds": measured.seconds,
+        "processors": measured.processors,
         "limit": workload.limit,
         "mib": measured.mib,
         "limit_mib": workload.limit_mib,
@@ -150,6 +151,7 @@ def published_row(published: Published, options: Options) -> dict[str, Any]:
     return {
         "name": published.name,
         "seconds": measured.seconds,
+        "processors": measured.processors,
         "limit": published.limit,
         "mib": measured.mib,
         "limit_mib": published.limit_mib,
@@ -172,7 +174,14 @@ def startup_rows(options: Options) -> list[dict[str, Any]]:
     ):
         measured = median([run_process(line, environment) for _ in range(max(options.runs, 5))])
         rows.append(
-            {"name": name, "seconds": measured.seconds, "limit": limit, "mib": measured.mib, "rows": 1770}
+            {
+                "name": name,
+                "seconds": measured.seconds,
+                "processors": measured.processors,
+                "limit": limit,
+                "mib": measured.mib,
+                "rows": 1770,
+            }
         )
     return rows
 
@@ -185,6 +194,7 @@ def batch_table(batch: Sequence[dict[str, Any]]) -> str:
         "seconds",
         "required",
         "",
+        "processors, s",
         "MiB",
         "Soufflé interp.",
         "compiled -j1",
@@ -205,6 +215,7 @@ def batch_table(batch: Sequence[dict[str, Any]]) -> str:
                 f"{row['seconds']:.2f}",
                 f"{row['limit']:.1f}",
                 within,
+                f"{row['processors']:.2f}",
                 f"{row['mib']:.0f}",
                 *souffle,
                 duck,

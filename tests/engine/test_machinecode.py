@@ -130,7 +130,8 @@ def test_code_is_chosen_by_the_kinds_of_all_arguments() -> None:
 
     def load(function: object, arguments: object) -> Callable[..., int]:
         loaded.append(arguments)
-        return lambda *_, number=len(loaded): number
+        number = len(loaded)
+        return lambda *_: number
 
     compiler._loaded(kernel, SimpleNamespace(load=load))(wide := np.zeros(2, np.int64), 3)
     narrow, called = wide.astype(np.int32), globals()["kernel"]
