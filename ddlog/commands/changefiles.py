@@ -1,10 +1,11 @@
 """Change files: JSON lines, and comma- or tab-separated rows with a leading +1 or -1.
 
-JSON, an object a line (`insert_or_update`, `delete_key` and `clear` besides):
+JSON, an object a line (`insert_or_update`, also called `upsert`, `delete_key` and `clear` besides):
 
     {"insert": {"Edge": {"from": 1, "to": 2}}}
     {"delete": {"Edge": [2, 3]}}
     {"insert": {"Edge": [{"from": 1, "to": 2}, [3, 4]]}}
+    {"modify": {"Node": {"key": 1, "set": {"name": "a"}}}}
     {"commit": true}
 
 An update may carry an "id", a string or an integer: one whose id was applied before is skipped.
@@ -48,12 +49,15 @@ from ..values.structs import reason
 from .commands import Clear, Commit, Rollback, Start
 from .interpreter import Action, Command, Locate
 from .jsonruns import JsonRuns
-from .update import Update, UpdateRun
+from .update import RowChange, Update, UpdateRun
 
-_UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
-_WORDS = (*_UPDATES, "clear", "commit", "rollback")
+_UPDATES = ("insert", "delete", "insert_or_update", "delete_key", "modify")
+WORDS = (*_UPDATES, "clear", "commit", "rollback")
 _COMMIT = '{"commit": true}'
 _PLAIN_COMMIT = {"commit": True}
+_Changes = Sequence[tuple[Any, RowChange | None]]
+"""Rows or keys, each with what `modify` changes."""
+
 _SIGNS = {"+1": "insert", "1": "insert", "-1": "delete"}
 
 
@@ -151,15 +155,15 @@ class JsonReader:
             yield Clear(_declared(content, self._relations, place).name)
             return
         if word not in _UPDATES:
-            raise DDlogError([errors.UnknownCommand(word, _WORDS, span=place())])
+            raise DDlogError([errors.UnknownCommand(word, WORDS, span=place())])
         if not isinstance(content, dict):
             raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
         for position, (name, given) in enumerate(content.items(), 1):
             declared = _declared(name, self._relations, place)
-            read: Callable[..., Sequence[Any]] = _key_from_json if word == "delete_key" else _rows_from_json
-            *rows, last = read(given, declared, self._typedefs)
-            yield from (Update(word, declared.name, row, False) for row in rows)
-            yield Update(word, declared.name, last, position == len(content))
+            read = {"delete_key": _key_from_json, "modify": _changes_from_json}.get(word, _rows_from_json)
+            *others, (last, change) = read(given, declared, self._typedefs)
+            yield from (Update(word, declared.name, row, False, each) for row, each in others)
+            yield Update(word, declared.name, last, position == len(content), change)
 
     def _place(self, line: str, column: int = 0, number: int = 0) -> Locate:
         name, number = self._name, number or self._line
@@ -275,19 +279,42 @@ def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Re
     return declared
 
 
-def _rows_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Sequence[Row]:
+def _rows_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Changes:
     """A row from decoded JSON, or the rows of an array that is none itself. Raises ValueError."""
     named = in_columns(declared, PLAIN)
     try:
-        return [row_from_json(named(data), declared, typedefs)]
+        return [(row_from_json(named(data), declared, typedefs), None)]
     except ValueError:
         if not isinstance(data, list) or not data or not all(isinstance(each, list | dict) for each in data):
             raise
-    return [row_from_json(named(each), declared, typedefs) for each in data]
+    return [(row_from_json(named(each), declared, typedefs), None) for each in data]
 
 
-def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Sequence[Any]:
+def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Changes:
     """A primary key from decoded JSON. Raises ValueError."""
     if declared.key is None:
         raise ValueError(f"{declared.name} has no primary key")
-    return [from_json(data, declared.key.result, typedefs)]
+    return [(from_json(data, declared.key.result, typedefs), None)]
+
+
+def _changes_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Changes:
+    """Primary keys and changes of their rows, from decoded JSON: one, or those of an array. Raises
+    ValueError."""
+    found = list[tuple[Any, RowChange | None]]()
+    for each in data if isinstance(data, list) and data else [data]:
+        if not isinstance(each, dict) or set(each) != {"key", "set"} or not isinstance(each["set"], dict):
+            raise ValueError('expected {"key": …, "set": {"column": value}}')
+        ((key, _),) = _key_from_json(each["key"], declared, typedefs)
+        found.append((key, _setting(declared, each["set"], typedefs)))
+    return found
+
+
+def _setting(declared: Relation, given: Mapping[str, Any], typedefs: TypeDefs) -> RowChange:
+    """The function that gives columns of a row other values. Raises ValueError."""
+    places = {column.name: at for at, column in enumerate(declared.columns)}
+    new = dict[int, Any]()
+    for name, value in in_columns(declared, PLAIN)(given).items():
+        if name not in places:
+            raise ValueError(f"{declared.name} has no column {name}")
+        new[places[name]] = from_json(value, declared.columns[places[name]].type, typedefs)
+    return lambda row: tuple(new.get(at, value) for at, value in enumerate(row))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors.source import Span
 from ..sessions.session import Session
 from ..values.rows import Row
+
+RowChange: TypeAlias = Callable[[Row], Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Update:
     relation: str
     row: Any
     last: bool
-    change: Callable[[Row], Row] | None = None
+    change: RowChange | None = None
     id: str | None = None
 
     def apply(self, session: Session) -> None:

@@ -44,7 +44,8 @@ update files (--updates):
   NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
                    also rollback, insert_or_update, delete_key, modify, clear, dump, query, why,
                    query_index, dump_index, profile, timestamp, log_level, mssleep, echo, exit
-  NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
+  NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line;
+                   {"modify": {"R": {"key": 1, "set": {"y": 2}}}} changes columns
   REL.csv, .tsv    a first column +1 or -1; a line `commit` ends a transaction, and so does the end;
                    REL=FILE.csv is a file of any name
   -                standard input: commands or JSON lines, applied as they arrive

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..commands.changefiles import JsonReader, separated_changes
+from ..commands.changefiles import WORDS, JsonReader, separated_changes
 from ..commands.commands import Commit, Start
 from ..commands.interpreter import Command
 from ..commands.update import Update
@@ -36,7 +36,6 @@ OP = "op"
 """The column of a table with +1 for a row to insert, and -1 for a row to delete."""
 
 _SIGNS = {"+1": 1, "1": 1, "-1": -1}
-_WORDS = ("insert", "delete", "insert_or_update", "upsert", "delete_key", "clear", "commit", "rollback")
 
 
 def changes_in(
@@ -170,7 +169,7 @@ def _is_json_change(text: str) -> bool:
         first = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(first, dict) and len(first) == 1 and next(iter(first)) in _WORDS
+    return isinstance(first, dict) and len(first) == 1 and next(iter(first)) in (*WORDS, "upsert")
 
 
 def _is_separated_change(text: str, shape: RowShape, relation: Relation) -> bool:

@@ -37,7 +37,8 @@ Updates = Annotated[
     dict[str, Any] | list[dict[str, Any]],
     Field(
         description='a transaction: {"insert": {"Link": [["a", "b"]]}, "delete": {"Link": [["a", "z"]]}}'
-        ' or a list of such objects, carried out in order; also "insert_or_update", "delete_key" and "clear"'
+        ' or a list of such objects, carried out in order; also "insert_or_update", "delete_key", "clear",'
+        ' and "modify": {"Node": {"key": 1, "set": {"name": "x"}}}'
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=MOST, description="the most rows of the result")]

@@ -9,7 +9,7 @@ Lines of JSON are the lines of a change file, without `commit`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ from ..commands.changefiles import JsonReader
 from ..commands.commands import Clear, Start
 from ..commands.interpreter import placed
 from ..commands.update import Update
-from ..core import Relation, relation_named
+from ..core import relation_named
 from ..errors.commands import BadCommand
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
@@ -28,7 +28,7 @@ from ..errors.unknown import unknown_relation
 from ..io.arrowfiles import tables_of_streams
 from ..sessions.program import Program
 from ..sessions.session import Session
-from ..values.fromjson import decode_json, from_json
+from ..values.fromjson import decode_json
 from ..values.numbers import brief
 from ..values.rows import Row
 from ..values.structs import reason
@@ -127,7 +127,7 @@ def decoded_changes(program: Program, data: Any) -> PlacedUpdates:
                 shown = json.dumps(_excerpt(part), ensure_ascii=False)
                 return Span(Excerpt(NAME, shown, number), number, 1, number, 1 + max(1, len(shown)))
 
-            found += _read(program, reader, part if id is None else {**part, "id": id}, place)
+            found += _read(reader, part if id is None else {**part, "id": id}, place)
     return PlacedUpdates(tuple(found))
 
 
@@ -153,11 +153,8 @@ def _excerpt(part: Any, levels: int = 6) -> Any:
     return part[:_SHOWN] if isinstance(part, str) else part
 
 
-def _read(program: Program, reader: JsonReader, part: Any, place: Callable[[], Span]) -> Iterator[Change]:
+def _read(reader: JsonReader, part: Any, place: Callable[[], Span]) -> Iterator[Change]:
     try:
-        if isinstance(part, dict) and set(part) == {"modify"}:
-            yield from ((each, place) for each in _modifications(program, part["modify"]))
-            return
         for command in reader.item_commands(part, place):
             if isinstance(command.action, Update | Clear):
                 yield command.action, command.place
@@ -167,35 +164,6 @@ def _read(program: Program, reader: JsonReader, part: Any, place: Callable[[], S
         raise placed(error, place()) from None
     except (ValueError, RecursionError) as error:
         raise DDlogError([BadCommand(reason(error), span=place())]) from None
-
-
-def _modifications(program: Program, content: Any) -> Iterator[Update]:
-    """Changes of rows by their keys. Raises DDlogError or ValueError."""
-    if not isinstance(content, dict):
-        raise ValueError('expected {"modify": {"Relation": {"key": …, "set": {"column": value}}}}')
-    for name, given in content.items():
-        declared = relation_named(name, program.relations)
-        if declared is None:
-            raise DDlogError([unknown_relation(name, program.relations)])
-        if declared.key is None:
-            raise ValueError(f"{declared.name} has no primary key")
-        for each in given if isinstance(given, list) else [given]:
-            if not isinstance(each, dict) or set(each) != {"key", "set"} or not isinstance(each["set"], dict):
-                raise ValueError('expected {"key": …, "set": {"column": value}}')
-            typedefs = program.checked.typedefs
-            key = from_json(each["key"], declared.key.result, typedefs)
-            change = _setting(declared, each["set"], typedefs)
-            yield Update("modify", declared.name, key, True, change)
-
-
-def _setting(declared: Relation, given: Mapping[str, Any], typedefs: Any) -> Callable[[Row], Row]:
-    places = {column.name: at for at, column in enumerate(declared.columns)}
-    new = {}
-    for name, value in given.items():
-        if name not in places:
-            raise ValueError(f"{declared.name} has no column {name}")
-        new[places[name]] = from_json(value, declared.columns[places[name]].type, typedefs)
-    return lambda row: tuple(new.get(at, value) for at, value in enumerate(row))
 
 
 def read_lines(program: Program, text: str) -> PlacedUpdates:

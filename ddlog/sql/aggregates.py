@@ -19,11 +19,11 @@ from . import conversions as c
 from .aggregatecalls import aggregates_of
 from .formulas import MOMENTS, PAIRED, Parts, argument_value, formula, function_of, of_nothing
 from .groupingkeys import grouping, keys_of
-from .orderedaggregates import GATHERED, Order, ordered_by
+from .orderedaggregates import EXTREMES, GATHERED, Order, is_none_of, is_unordered_list, ordered_by
 from .rules import SqlBody, SqlClause, SqlLet
 from .rules import grouped as grouped_by
 from .scopes import VisibleColumn
-from .types import INTEGER, NULL, SqlType, SqlValue, null
+from .types import BOOLEAN, INTEGER, NULL, SqlType, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -156,6 +156,20 @@ class Arguments:
                 if found is not None and isinstance(inner, GATHERED):
                     self.order[node] = ordered_by(block, inner, found)
         block.scope.aliases = aliases
+        self._take_the_same_rows(block)
+
+    def _take_the_same_rows(self, block: SelectBlock) -> None:
+        """Lets lists without an order have that of the rows, where there are several, and ARG_MAX and ARG_MIN
+        prefer rows that have the arguments of all of them."""
+        plain = {node: function_of(node) for node in self.order if not is_distinct(node)}
+        lists = [node for node, e in plain.items() if is_unordered_list(e)]
+        if len(lists) > 1:
+            self.order.update(dict.fromkeys(lists, ()))
+        best = [node for node, e in plain.items() if isinstance(e, EXTREMES)]
+        given = list(dict.fromkeys(v for node in best if (v := self.of[node]) is not None))
+        if len(given) > 1 and any(v.nullable for v in given):
+            lacking = block.lasting(SqlValue(is_none_of(given), BOOLEAN))
+            self.order.update({node: [*self.order[node], (lacking, "N")] for node in best})
 
     def _argument(self, block: SelectBlock, node: Expression) -> SqlValue | None:
         condition = node.expression.this if isinstance(node, sql.Filter) else None
@@ -240,7 +254,9 @@ def plain_group(
 ) -> _Given:
     """Ends the body in a group; returns the values of the aggregates. All but counts are Options where there
     are no keys."""
-    made = Parts()
+    several = [arguments.of[node] for node in plain if isinstance(function_of(node), sql.AnyValue)]
+    any_row = list(dict.fromkeys(v for v in several if v is not None))
+    made = Parts(any_row if len(any_row) > 1 else ())
     formulas = {
         node: formula(block, node, arguments.of[node], made, bool(keys), arguments.order.get(node, ()))
         for node in plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import items, name, tree
 from . import conversions as c
-from .orderedaggregates import GATHERED, Order, argument_of, excludes_null, gathered, plainly
+from .orderedaggregates import GATHERED, Order, argument_of, excludes_null, gathered, is_none_of, plainly
 from .types import (
     BOOLEAN,
     DOUBLE,
@@ -52,8 +52,10 @@ MOMENTS = (sql.Stddev, sql.StddevSamp, sql.StddevPop, sql.Variance, sql.Variance
 @dataclass
 class Parts:
     """The aggregates of one grouping: the items of its tuple, and for each aggregate its value, over
-    variables that `results` define: each by a template for the group and more trees."""
+    variables that `results` define: each by a template for the group and more trees. `any_row`: the arguments
+    of ANY_VALUE, if there are several, whose results are of one row."""
 
+    any_row: Sequence[SqlValue] = ()
     items: list[Expr] = field(default_factory=list)
     results: list[tuple[str, str, tuple[Expr, ...]]] = field(default_factory=list)
 
@@ -120,6 +122,13 @@ def formula(
         some = tree("if ($ == 0) $ else $", count(of), null(type).tree, value.optional().tree)
         return SqlValue(some, type, True)
 
+    def any_cell(of: SqlValue) -> Expr:
+        """An argument of ANY_VALUE in the least row, which has all of them if one has."""
+        cells = [tree("sql::low($)", v.tree) if v.nullable else v.tree for v in made.any_row]
+        row = made.item(items(is_none_of(made.any_row), *cells))
+        least = result(f"$.min_of(|v| v.{row})", SqlType("row", parts=tuple(v.type for v in made.any_row)))
+        return tree(f"$.{1 + list(made.any_row).index(of)}", least)
+
     if isinstance(inner, sql.Count):
         return SqlValue(count(value), decimal(0, 20))
     assert value is not None
@@ -149,6 +158,8 @@ def formula(
             else:
                 mean = tree("sql::as_double($, $ * $)", whole, count(value), 10**value.type.scale)
             return optional(value, mean, DOUBLE)  # not evaluated where the count is 0
+        case sql.AnyValue() if made.any_row and not value.nullable:
+            return optional(None, any_cell(value), value.type)
         case sql.Min() | sql.Max() | sql.AnyValue():
             side = "max" if isinstance(inner, sql.Max) else "min"
             item = value.tree
@@ -157,7 +168,10 @@ def formula(
             found = result(f"$.{side}_of(|v| v.{made.item(item)})", value.type, value.nullable)
             if not value.nullable:
                 return optional(None, found, value.type)
-            return SqlValue(tree("sql::high($)", found) if side == "min" else found, value.type, True)
+            found = tree("sql::high($)", found) if side == "min" else found
+            if isinstance(inner, sql.AnyValue) and made.any_row:
+                found = tree("sql::first_of(sql::high($), $)", any_cell(value), found)
+            return SqlValue(found, value.type, True)
         case sql.LogicalAnd() | sql.LogicalOr():
             wanted = "true" if isinstance(inner, sql.LogicalOr) else "false"
             number = hits(tree(f"$ == Some{{{wanted}}}", value.optional().tree))

@@ -1,8 +1,13 @@
-"""Aggregates that read the values of a group in an order: they are computed anew for a group that changes."""
+"""Aggregates that read the values of a group in an order: they are computed anew for a group that changes.
+
+Rows that are equal in the order are taken in the order of the group, which is that of all that its aggregates
+read: results of several aggregates are of the same rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -44,7 +49,7 @@ def ordered_by(block: SelectBlock, node: Expression, value: SqlValue) -> Order:
     """The order in which an aggregate reads its values. Raises SqlError."""
     if isinstance(node, EXTREMES):
         key = c.key(block.scalars.value(node.expression))
-        return [(block.lasting(key.optional()), "a" if isinstance(node, sql.ArgMin) else "d"), (value, "a")]
+        return [(block.lasting(key.optional()), "a" if isinstance(node, sql.ArgMin) else "d")]
     order = node.this.expressions if isinstance(node.this, sql.Order) else []
     keys = order_keys(block, order, (), ())
     return [(block.lasting(key), letter) for key, letter in keys] or [(value.optional(), "a")]
@@ -76,6 +81,17 @@ def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlVal
 def excludes_null(node: Expression) -> bool:
     """Whether an aggregate is a list without NULL, which is empty where there are no values."""
     return isinstance(node, sql.ArrayAgg) and bool(node.args.get("nulls_excluded"))
+
+
+def is_unordered_list(node: Expression) -> bool:
+    """Whether an aggregate is a list or a text of all values, without an order of its own."""
+    return isinstance(node, sql.ArrayAgg | sql.GroupConcat) and not isinstance(node.this, sql.Order)
+
+
+def is_none_of(values: Sequence[SqlValue]) -> Expr:
+    """Whether one of some values is NULL."""
+    tests = [tree("is_none($)", value.tree) for value in values if value.nullable]
+    return reduce(lambda a, b: tree("$ or $", a, b), tests) if tests else tree("false")
 
 
 def _is_some(value: SqlValue) -> Expr:

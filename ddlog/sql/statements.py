@@ -122,6 +122,7 @@ class ModuleTranslation:
             raise SqlError(errors.TwiceInSql(what=what, name=name, span=self.places.of(table)))
         kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name)
         relation = kept[0].upper() + kept[1:] if kept[0].isalpha() else f"T{kept}"
+        relation = f"{relation}_" if relation in ("Some", "None") else relation  # constructors in rules
         if relation in self.relations.values() or (relation == "Now" and self.output.clock is not None):
             raise SqlError(errors.TwiceInSql(what="the relation", name=relation, span=self.places.of(table)))
         return name, relation

@@ -20,7 +20,7 @@ from .aggregates import FUNCTIONS as AGGREGATES
 from .aggregates import Arguments, is_distinct, plain_group
 from .formulas import MOMENTS, PAIRED, argument_value, function_of, has_exact_mean, moment_of
 from .frames import frame_of
-from .orderedaggregates import GATHERED, gathered, ordered_by, plainly
+from .orderedaggregates import GATHERED, gathered, is_unordered_list, ordered_by, plainly
 from .others import SHARES
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded
@@ -302,8 +302,7 @@ def _gathered(
 ) -> WindowCall:
     """An aggregate that reads the values of a frame in an order, by default that of the window."""
     value = block.lasting(SqlValue(tested(value), value.type, True))
-    ordered = isinstance(node.this, sql.Order) or not isinstance(node, sql.GroupConcat | sql.ArrayAgg)
-    order = ordered_by(block, node, value) if ordered else ()
+    order = () if is_unordered_list(node) else ordered_by(block, node, value)
     members, templates = list[Expr](), list[tuple[str, tuple[Expr, ...]]]()
 
     def item(member: Expr) -> int:

@@ -246,6 +246,21 @@ def test_a_json_line_with_several_rows(tmp_path: Path) -> None:
     ]
 
 
+def test_a_json_line_that_modifies_rows(tmp_path: Path) -> None:
+    content = """{"modify": {"Host": {"key": 1, "set": {"Name": "z"}}}}
+{"modify": {"Host": [{"key": 2, "set": {"name": "y"}}, {"key": 3, "set": {}}]}, "id": 7}"""
+    start, *updates = changes(tmp_path / "c.jsonl", content)
+    assert start == Start()
+    found = [each for each in updates if isinstance(each, Update)]
+    assert [(each.kind, each.relation, each.row, each.last, each.id) for each in found] == [
+        ("modify", "Host", 1, True, None),
+        ("modify", "Host", 2, False, "7"),
+        ("modify", "Host", 3, True, "7"),
+    ]
+    made = [each.change((each.row, "a")) for each in found if each.change is not None]
+    assert made == [(1, "z"), (2, "y"), (3, "a")]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -291,6 +306,17 @@ def test_separated_changes(tmp_path: Path, name: str, content: str) -> None:
             "c.jsonl:1:1: Edge: expected 2 fields, found an array of 1",
         ),
         ("c.jsonl", '{"delete_key": {"Edge": 1}}\n', "c.jsonl:1:1: Edge has no primary key"),
+        (
+            "c.jsonl",
+            '{"modify": {"Edge": {"key": 1, "set": {}}}}\n',
+            "c.jsonl:1:1: Edge has no primary key",
+        ),
+        ("c.jsonl", '{"modify": {"Host": [1, "a"]}}\n', 'c.jsonl:1:1: expected {"key": …, "set": '),
+        (
+            "c.jsonl",
+            '{"modify": {"Host": {"key": 1, "set": {"nam": "a"}}}}\n',
+            "c.jsonl:1:1: Host has no column nam",
+        ),
     ],
 )
 def test_errors_in_change_files(tmp_path: Path, name: str, content: str, message: str) -> None:

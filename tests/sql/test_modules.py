@@ -13,6 +13,7 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
+from ddlog.sessions.program import compile_source
 from ddlog.sql.translate import translate
 
 HERE = Path(__file__).parent
@@ -81,3 +82,10 @@ def test_null_in_a_comma_separated_file(tmp_path: Path) -> None:
         session.load(tmp_path)
         session.commit()
         assert [tuple(row) for row in session["N"].stored] == [(1, 1, 2)]
+
+
+@pytest.mark.parametrize("name", ["some", "none"])
+def test_a_view_may_be_named_like_a_constructor(name: str) -> None:
+    text = f"CREATE TABLE r (a INTEGER);\nCREATE VIEW {name} AS SELECT max(a) AS x FROM r;"
+    relations = compile_source(Source("views.sql", text)).relations.values()
+    assert [each.original for each in relations if each.role == "output"] == [name]
