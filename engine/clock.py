@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _once = 0.0  # seconds of processors
 _waited_once = 0.0  # seconds of the day
 _inside = threading.local()
 _MOMENT = 0.0005  # seconds
+_PATIENCE = 2.0  # seconds before a user is told why
+_told = 0.0  # seconds that a user may be told of; negative: they were
+told: Callable[[str], None] | None = None
+"""Tells the user, where there is one."""
 _read = 0.0, 0.0  # the time of day at the last reading, and what it gave
 
 
@@ -50,3 +54,13 @@ def done_once() -> Iterator[None]:
         _inside.depth = 0
         _once += time.thread_time() - start
         _waited_once += time.monotonic() - since
+
+
+def tell_once(why: str, seconds: float) -> None:
+    """Tells the user why so many seconds went to what is done only once, when it has taken long in all."""
+    global _told
+    if told is not None and _told >= 0:
+        _told += seconds
+        if _told > _PATIENCE:
+            _told = -1.0
+            told(why)

@@ -9,6 +9,8 @@ from textwrap import shorten
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from ..engine import clock
+
 if TYPE_CHECKING:
     from rich.status import Status
 
@@ -60,6 +62,7 @@ class ProgressLine:
 
     def __enter__(self) -> ProgressLine:
         self._inside = True
+        clock.told = None if self._quiet else _tell
         if self._lines is None and not self._quiet and not self._enabled:
             self._lines = threading.Thread(target=self._print_lines, daemon=True)
             self._lines.start()
@@ -72,7 +75,7 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._inside = False
+        self._inside, clock.told = False, None
         if self._timer is None:
             return  # nothing is shown, and no other thread will begin to
         with self._lock:
@@ -100,3 +103,7 @@ class ProgressLine:
             if self._timer is not None:
                 status.start()
                 self._status = status
+
+
+def _tell(why: str) -> None:
+    print(f"note: {why}", file=sys.stderr, flush=True)

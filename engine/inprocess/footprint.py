@@ -107,7 +107,7 @@ def _parts(store: Readable) -> dict[str, int]:
         parts[f"index by ({by})"] = parts.get(f"index by ({by})", 0) + _bytes(index)
     if store.weights is not None:
         parts["weights"] = store.weights.nbytes
-    apart = {"table", "indexes", "weights"}
+    apart = {"table", "indexes", "_indexes", "weights"}
     history = sum(_bytes(held) for key, held in vars(store).items() if key not in apart)
     if history:
         parts["history"] = history

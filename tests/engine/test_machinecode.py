@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -110,6 +111,32 @@ def test_only_code_for_the_same_version_processor_symbols_and_types_is_loaded() 
     assert run(FILES) == ["(3, 2)", "None", "None", "None", "None"]
 
 
+def test_a_file_that_is_cut_off_is_made_anew(tmp_path: Path) -> None:
+    run(ASK, NUMBA_CACHE_DIR=str(tmp_path / "whole"))
+    for kind in "nbi", "nbc":
+        shutil.copytree(tmp_path / "whole", cut := tmp_path / kind)
+        for path in cut.glob(f"*/*.{kind}"):
+            os.truncate(path, 40)
+        for with_numba in "True", "False":
+            assert run(ASK, NUMBA_CACHE_DIR=str(cut)) == [INSERTED, with_numba]
+
+
+def test_without_compilation_kernels_stay_interpreted() -> None:
+    assert run(ASK, NUMBA_DISABLE_JIT="1") == [INSERTED, "True"]
+
+
+def test_kernels_of_a_module_that_is_imported_later_are_loaded_too() -> None:
+    later = """
+from ddlog.engine.inprocess.kernels import compiler, hashing
+compiler.compile_kernels()
+import numpy as np
+from ddlog.engine.inprocess.kernels import postings
+compiler.interpreted_seconds = -1
+print(postings.expand(np.zeros(2, np.int64), np.zeros(1, np.int64), np.full(1, 3), np.arange(3), 6)[1])
+"""
+    assert run(ASK) and run(later) == ["[0 1 2 0 1 2]"]
+
+
 @pytest.mark.parametrize("kind", [np.int64, np.int8, np.uint64, np.bool_, np.float64])
 def test_arguments_have_the_types_that_numba_gives_them(kind: type[np.generic]) -> None:
     square = np.zeros((4, 4), kind)
@@ -125,7 +152,8 @@ def kernel(known: object, find: object) -> int:
     raise AssertionError("its machine code is called instead")
 
 
-def test_code_is_chosen_by_the_kinds_of_all_arguments() -> None:
+def test_code_is_chosen_by_the_kinds_of_all_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "_kernels", [kernel])
     loaded = []
 
     def load(function: object, arguments: object) -> Callable[..., int]:

@@ -20,6 +20,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess import rowwalk
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.epoch import RunningEpoch
+from ddlog.engine.inprocess.footprint import _parts
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
@@ -155,6 +156,7 @@ def test_an_index_has_the_rows_that_came_one_by_one_when_it_is_asked(later: int,
         store.set_one((rows + 1, 7), 1)
         store.rollback()
         assert sorted(store.index((1,)).rows_of((7,), 100) or ()) == [*range(rows)]
+    assert [name for name in _parts(store) if "weights" not in name] == ["table", "index by (b)"]
 
 
 # ------------------------------------------------------------------ programs

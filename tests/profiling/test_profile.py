@@ -17,7 +17,7 @@ import ddlog
 from ddlog.console import progress
 from ddlog.console.cli import main
 from ddlog.console.phases import Phases
-from ddlog.engine import thresholds
+from ddlog.engine import clock, thresholds
 from ddlog.profiling.compare import differences
 from ddlog.profiling.costs import StratumCost
 from ddlog.profiling.page import page
@@ -346,6 +346,18 @@ def test_progress_lines_have_the_phase_its_rounds_and_rows(
     assert "Path, 9 rows, 9 a second" in shown  # a second passes between any two lines here
     assert "Path, iteration 3, 30 rows, 8 a second" in shown
     assert "Ends(x, n) :- Path(x, y), var n = y.group_by(x).count()." in shown
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_what_takes_long_and_is_done_once_is_told_once(
+    quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clock, "_told", 0.0)
+    clock.tell_once("no one listens", 9.0)
+    with progress.ProgressLine(quiet):
+        for seconds in (1.5, 1.5, 9.0):
+            clock.tell_once("something is made", seconds)
+    assert capsys.readouterr().err == ("" if quiet else "note: something is made\n")
 
 
 def test_the_phases_of_a_run_are_all_of_its_time(tmp_path: Path) -> None:

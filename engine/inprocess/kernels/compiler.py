@@ -14,12 +14,13 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
+from pickle import UnpicklingError
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from ...clock import done_once
+from ...clock import done_once, tell_once
 from ...interrupt import deferred
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
 interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
-_kernels: list[Callable[..., Any]] = []  # that are still interpreted
+_kernels: list[Callable[..., Any]] = []  # that numba has not taken over
+_interpreted: list[Callable[..., Any]] = []  # those that are still interpreted, without parts
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
 _loader: Loader | None = None
 _compiling = threading.Lock()
@@ -38,6 +40,7 @@ _compiling = threading.Lock()
 def kernel(function: F) -> F:
     """Makes a kernel of a function: interpreted while little is to do, compiled from then on."""
     _kernels.append(function)
+    _interpreted.append(function)
 
     @functools.wraps(function)
     def interpreted(*arguments: Any) -> Any:
@@ -69,8 +72,9 @@ def compile_kernels() -> None:
     from .machinecode import loader
 
     with deferred(), done_once(), _compiling:
-        if not _loader and _kernels and (found := loader()):
-            for function in set(_kernels) - _parts:
+        if _interpreted and (found := _loader or loader()):
+            while _interpreted:  # also those of a module that was imported since
+                function = _interpreted.pop()
                 function.__globals__[function.__name__] = _loaded(function, found)
             _loader = found
     if not _loader:
@@ -111,7 +115,9 @@ def _loaded(function: F, loader: Loader) -> F:
         )
         made: dict[str, Any] = {"known": known, "find": find, "kind_of": _kind_of, "numbers": NUMBERS}
         exec(text, made)  # tells the kinds of arguments in a third of the time of a loop over them
-        function.__globals__[function.__name__] = made["called"]
+        with _compiling:
+            if function in _kernels:
+                function.__globals__[function.__name__] = made["called"]
         return made["called"](*arguments)
 
     return cast(F, first)
@@ -127,13 +133,21 @@ def _kind_of(value: Any) -> Any:
 def _compile_by_numba() -> None:
     """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
     beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
-    that is half imported is of no use."""
+    that is half imported is of no use. Where a setting of numba turns compilation off, kernels stay
+    interpreted."""
     with deferred(), done_once():
         import numba
 
+    settings: Any = numba.config
     with _compiling, done_once():
+        _interpreted.clear()
         while _kernels:
             function = _kernels.pop(0)
+            if settings.DISABLE_JIT:
+                if function not in _parts:
+                    plain = np.errstate(over="ignore")(function)
+                    function.__globals__[function.__name__] = plain
+                continue
             compiled = numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=function in _parts)(
                 function
             )
@@ -145,7 +159,15 @@ def _compile_to_the_end(dispatcher: Any) -> None:
     compile = dispatcher.compile
 
     def compiled(signature: Any) -> Any:
+        since, missed = perf_counter(), dispatcher.stats.cache_misses.total()
         with deferred(), done_once():
-            return compile(signature)
+            try:
+                found = compile(signature)
+            except (EOFError, UnpicklingError):  # a file of numba that a crash of the machine cut off
+                dispatcher._cache.flush()
+                found = compile(signature)
+        if dispatcher.stats.cache_misses.total() > missed:
+            tell_once("compiling kernels takes some seconds; it is done once", perf_counter() - since)
+        return found
 
     dispatcher.compile = compiled

@@ -52,11 +52,18 @@ class Loader:
     engine: Any  # LLVM's, which links object files
     functions: Any  # the module of numba that makes functions of Python
     environments: dict[str, Any] = field(default_factory=dict)  # the constants of machine code, by symbol
+    linked: dict[Any, Callable[..., Any]] = field(default_factory=dict, init=False)  # by function and types
 
     def load(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Callable[..., Any] | None:
         """The compiled form of a function for arguments of such types; None if it is not on disk."""
         with suppress(Exception):
-            return self._linked(function, self._code_file(function, tuple(map(_type_name, arguments))))
+            types = tuple(map(_type_name, arguments))
+            found = self.linked.get((function, types))
+            if found is None:
+                found = self.linked[function, types] = self._linked(
+                    function, self._code_file(function, types)
+                )
+            return found
         return None
 
     def _code_file(self, function: Any, types: tuple[str, ...]) -> str:
