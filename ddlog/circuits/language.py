@@ -249,11 +249,10 @@ def aggregate_of(
     keys: Sequence[str],
     name: str,
     text: str,
-    bag: bool,
 ) -> tuple[tuple[Step, ...], tuple[str, ...], Aggregate, Type]:
-    """An aggregate `function(expression)` over groups of a set, or of a bag, by keys: the steps that compute
-    its values, their variables, the aggregate over these columns (counted from 0), and the type of its
-    result."""
+    """An aggregate `function(expression)` over groups by keys, which has the value of the expression as often
+    as there are rows with it: the steps that compute its values, their variables, the aggregate over these
+    columns (counted from 0), and the type of its result."""
     call = _CALL.match(text)
     if call is None:
         refuse(
@@ -270,7 +269,7 @@ def aggregate_of(
         name,
         argument,
         "var out__0 = (",
-        f").{'group_all_by' if bag else 'group_by'}({by if len(keys) == 1 else f'({by})'}).{function}()",
+        f").group_all_by({by if len(keys) == 1 else f'({by})'}).{function}()",
     )
     body = language.body(operator, place, columns, [clause])
     groups = [node for node in body.circuit.nodes if isinstance(node, Group)]

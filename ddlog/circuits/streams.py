@@ -238,7 +238,7 @@ class Stream(Operand):
         for name, expression in aggregates.items():
             if isinstance(expression, str):
                 found, inputs, aggregate, of = aggregate_of(
-                    self._language, "group", place, self.columns, keys, name, expression, not self.is_set
+                    self._language, "group", place, self.columns, keys, name, expression
                 )
                 steps += found
                 types |= {each: _bound_type(found, each) for each in inputs if each not in types}

@@ -192,9 +192,10 @@ INNER = (
 
 @st.composite
 def grouped(draw: Any, build: Builder, positive: dict[str, tuple[int, int]], arity: int) -> Join:
-    """A rule that groups relations of its own recursion."""
-    joined = build.add(draw(rule(positive, {}, 2)))
-    source = build.add(Distinct(joined, schema(2)))
+    """A rule that groups relations of its own recursion, perhaps with a column that no aggregate reads."""
+    width = draw(st.sampled_from([2, 2, 3]))
+    joined = build.add(draw(rule(positive, {}, width)))
+    source = build.add(Distinct(joined, schema(width)))
     group = build.add(Group(source, 1, (draw(st.sampled_from(INNER)),), (*schema(1), int_column("v"))))
     steps: tuple[Step, ...] = ()
     if draw(st.booleans()):
@@ -343,9 +344,10 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
     if draw(st.booleans()):
         outputs["T"] = 2
         known["T"] = top.add(draw(groups_joined(top, source, sets))), 2
-    numbered = (*schema(1), int_column("o"))
+    keys = draw(st.sampled_from([1, 1, 0]))
+    numbered = (*schema(keys), int_column("o"))
     of_rows = Aggregate("group", (1,), key="numbers", ordered=Numbers())
-    ordered = top.add(Ordered(source, 1, of_rows, numbered))
+    ordered = top.add(Ordered(source, keys, of_rows, numbered))
     top.add(Output("O", ordered, numbered))
     for name, arity in outputs.items():
         top.add(Output(name, known[name][0], schema(arity)))

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Output
+from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Ordered, Output
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import Column, Kind
 
 from ..trying import trying
+from .random_circuits import Numbers, int_column, schema
+from .test_oracle import commit
 
 quick = trying(20)
 
@@ -71,6 +73,19 @@ def test_a_function_of_some_columns_gets_a_value_for_each_row() -> None:
     assert list(runtime.rows("Listed")) == [((0, 0, 1),)]
     runtime.commit({"Row": [(runtime.batch("Row", [(1, 0)]), -1)]})
     assert list(runtime.rows("Listed")) == [((0, 1),)]
+
+
+@pytest.mark.parametrize("bag", [False, True])
+def test_rows_are_numbered_apart_where_they_differ_in_other_columns(bag: bool) -> None:
+    numbers = Aggregate("group", (1,), key="numbers", ordered=Numbers())
+    out = (int_column("o"),)
+    nodes = (Input("Row", schema(2), multiset=bag), Ordered(0, 0, numbers, out, bag=bag), Output("O", 1, out))
+    runtime = InProcess(incrementalize(Circuit(nodes, (("Row", 0),))))
+    assert commit(runtime, {"Row": [((1, 0), 1), ((2, 0), 1), ((2, 5), 1)]}) == {
+        "O": {(0,): 1, (1,): 1, (7,): 1}
+    }
+    assert commit(runtime, {"Row": [((3, 0), 1)]}) == {"O": {(2,): 1, (7,): -1, (8,): 1}}
+    assert commit(runtime, {"Row": [((1, 0), -1)]}) == {"O": {(2,): -1, (8,): -1, (7,): 1}}
 
 
 def test_infinities_cancel_to_nan_and_leave_again() -> None:

@@ -114,7 +114,10 @@ class OrderedState:
         weights = store.weights[rows].tolist() if counted and store.weights is not None else [1] * len(rows)
         starts = np.searchsorted(left, np.arange(len(at) + 1)).tolist()
         for start, end in pairwise(starts):
-            yield Counter(dict(zip(members[start:end], weights[start:end], strict=True)))
+            counts: _Rows = Counter()  # rows may be alike in the columns that the function reads
+            for member, weight in zip(members[start:end], weights[start:end], strict=True):
+                counts[member] += weight
+            yield counts
 
     def _before(self, now: SortedRows | _Rows, change: _Rows) -> SortedRows:
         """The rows of a group before a change, with their values."""
