@@ -98,6 +98,8 @@ class FollowedRule:
                 return None
             slots, ids, bits = table.numbered_slots()
             found.append((of_left, of_right, slots, ids, bits, NOTHING if weights is None else weights))
+        if len({weights.dtype for *_, weights in found}) > 1:
+            return None  # ranks and weights: a kernel takes tuples of one type
         return tuple(found) or (_NO_ROWS,)
 
 
