@@ -147,7 +147,7 @@ Way(x, z) :- Way(x, y), Next(y, z), not Bar(x, z), not Reached(x, z).
 
 
 def test_matches_are_excluded_by_ranks_and_by_weights() -> None:
-    """The machine code reads arrays of one type: where both are asked, rounds are those of the general way."""
+    """Machine code reads arrays of one type: where both are asked, rounds are those of the general way."""
     compiler.compile_kernels()
     with followed() as rounds, MIXED.session(maintain="always") as session:
         session.insert_rows("Bar", [(0, 50), (0, 60), (3, 3)])

@@ -90,6 +90,7 @@ def iterate(
     Returns (rows, times and changes that wait from now on; the rows of such a delta).
     """
     delta = rows[:0]
+    first: Any = np.int64(0)  # see `ranks.summed`
     while rows.shape[0] and state[DONE] < iterations and state[SPENT] < work:
         if state[LOGGED] + rows.shape[0] > log.shape[0]:
             break
@@ -152,7 +153,7 @@ def iterate(
         if done:
             size = state[SIZE]
             reached, state[SIZE] = hashing.number_new_words(
-                slots, ids, bits, new, words, size, places, np.int64(0), room
+                slots, ids, bits, new, words, size, places, first, room
             )
             room -= state[SIZE] - size
             done = reached == new.shape[0]

@@ -60,7 +60,8 @@ class FollowedRule:
         interrupt.check()
         room = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * (size - high))
         reached: Any = np.empty(most, np.int64)
-        reaching, rounds, fits = kernels.follow_rounds(
+        follow_rounds: Any = kernels.follow_rounds
+        reaching, rounds, fits = follow_rounds(
             *table.with_room(room),
             high,
             size,
