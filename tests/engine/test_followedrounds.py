@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.inprocess.arrangements.views import StoreView
+from ddlog.engine.inprocess.kernels import compiler
 from ddlog.engine.inprocess.recursion.followedrounds import FollowedRule
 
 from ..taking import small
@@ -129,3 +130,36 @@ def test_a_long_chain_takes_few_calls(work: int, most: int) -> None:
         session.delete_rows("Next", [(10, 11)])
         session.commit()
         assert {row.x for row in session["Seen"]} == {*range(11)}
+
+
+MIXED = ddlog.compile("""
+input relation Edge(x: s64, y: s64)
+input relation Next(x: s64, y: s64)
+input relation Bar(x: s64, y: s64)
+input relation Start(x: s64)
+output relation Reached(x: s64, y: s64)
+output relation Way(x: s64, y: s64)
+Reached(x, y) :- Edge(x, y).
+Reached(x, z) :- Reached(x, y), Edge(y, z).
+Way(x, x) :- Start(x).
+Way(x, z) :- Way(x, y), Next(y, z), not Bar(x, z), not Reached(x, z).
+""")
+
+
+def test_matches_are_excluded_by_ranks_and_by_weights() -> None:
+    """Machine code reads arrays of one type: where both are asked, rounds are those of the general way."""
+    compiler.compile_kernels()
+    with followed() as rounds, MIXED.session(maintain="always") as session:
+        session.insert_rows("Bar", [(0, 50), (0, 60), (3, 3)])
+        session.insert_rows("Edge", [(1, 2), (2, 3), (101, 102)])
+        session.commit()
+        session.insert_rows("Edge", [(x, x) for x in range(200, 250)])
+        session.delete_rows("Edge", [(1, 2), (2, 3)])
+        session.delete_rows("Bar", [(0, 50)])
+        session.commit()
+        session.insert_rows("Next", [(x, x + 1) for x in range(100)])
+        session.insert_rows("Start", [(0,)])
+        before = len(rounds)
+        session.commit()
+        assert {row.y for row in session["Way"]} == {*range(60)}
+        assert 0 in rounds[before:]

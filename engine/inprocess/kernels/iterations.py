@@ -2,6 +2,9 @@
 
 It runs what an iteration runs elsewhere kernel by kernel (`kernels.ranks`, `kernels.following`). A look-up is
 a tuple, the arguments of `following.follow` after the first two.
+
+What NumPy and slices have one word for stands here as loops, and in one function: numba takes long to compile
+the former, and compiles a kernel once more in each that calls it.
 """
 
 from __future__ import annotations
@@ -19,60 +22,38 @@ of them, and the rows that were looked up or found."""
 
 
 @kernel
+def joined(items: Any, more: Any) -> Any:
+    """The items of two arrays, one after the other. What NumPy has for it takes longer to compile."""
+    out = np.empty(items.shape[0] + more.shape[0], np.int64)
+    for i in range(items.shape[0]):
+        out[i] = items[i]
+    for i in range(more.shape[0]):
+        out[items.shape[0] + i] = more[i]
+    return out
+
+
+@kernel
 def first_due(rows: Any, times: Any, changes: Any) -> tuple[int, Any, Any, Any, Any, Any]:
-    """Of derivations that wait, the first iteration, its rows once each with the sums of their changes, and
-    the other derivations, moved together in the arrays given."""
+    """Of derivations that wait, the first iteration, its derivations, and the others, moved together in the
+    arrays given."""
     time = times[0]
     for i in range(times.shape[0]):
         time = min(time, times[i])
     due = np.empty(rows.shape[0], np.int64)
-    sums = np.empty(rows.shape[0], np.int64)
+    change = np.empty(rows.shape[0], np.int64)
     found = 0
     kept = 0
     for i in range(rows.shape[0]):
         if times[i] == time:
             due[found] = rows[i]
-            sums[found] = changes[i]
+            change[found] = changes[i]
             found += 1
         else:
             rows[kept] = rows[i]
             times[kept] = times[i]
             changes[kept] = changes[i]
             kept += 1
-    due, sums = ranks.summed(due[:found], sums[:found])
-    return time, due, sums, rows[:kept], times[:kept], changes[:kept]
-
-
-@kernel
-def least_ranks(
-    words: Any,
-    slots: Any,
-    ids: Any,
-    bits: int,
-    numbers: Any,
-    enough: int,
-    searches: Any,
-    linear: int,
-    fanout: int,
-    state: Any,
-) -> tuple[Any, bool]:
-    """The least ranks that derivations give rows, as `search.Searches.least_ranks` says. False: a search gave
-    more than `fanout` matches of each row, and the ranks are not known. The searches from number `linear` on
-    lead to rows of the relation."""
-    best = np.full(words.shape[0], ranks.NEVER, np.int64)
-    open_ = np.arange(words.shape[0])
-    for k in range(len(searches)):
-        left, made, _, done = following.follow(words[open_], fanout * (open_.shape[0] + 64), *searches[k])
-        state[SPENT] += open_.shape[0] + made.shape[0]
-        if not done:
-            return best, False
-        places = open_[left]
-        if k < linear:
-            best[places] = 0
-        else:
-            following.least_ranks(best, places, made, slots, ids, bits, numbers)
-        open_ = np.flatnonzero(best > enough)
-    return best, True
+    return time, due[:found], change[:found], rows[:kept], times[:kept], changes[:kept]
 
 
 @kernel
@@ -86,9 +67,9 @@ def iterate(
     rows: Any,
     times: Any,
     changes: Any,
-    searches: Any,
+    look_ups: Any,
     linear: int,
-    ways: Any,
+    searches: int,
     fanout: int,
     log: Any,
     before: Any,
@@ -98,8 +79,9 @@ def iterate(
 ) -> tuple[Any, Any, Any, Any]:
     """Runs iterations of one relation, given the derivations that wait: at most so many, until so much work
     is spent. The packed rows `words` are in a numbered hash set with room for `room` more; `numbers` are
-    their ranks. `searches` lead back from rows, `ways` to new ones. `log` gets the rows whose ranks change,
-    and `before` their numbers before; when these may be too short, the iterations end.
+    their ranks. The first `searches` of the look-ups lead back from rows, those from number `linear` on to
+    rows of the relation, and the others lead to new rows. `log` gets the rows whose ranks change, and
+    `before` their numbers before; when these may be too short, the iterations end.
 
     A look-up that gives more than `fanout` matches of each row ends the iterations, and so does a row made
     that does not fit, or has no room: a search before its iteration, a way in its midst, with a delta whose
@@ -108,57 +90,85 @@ def iterate(
     Returns (rows, times and changes that wait from now on; the rows of such a delta).
     """
     delta = rows[:0]
+    first: Any = np.int64(0)  # see `ranks.summed`
     while rows.shape[0] and state[DONE] < iterations and state[SPENT] < work:
         if state[LOGGED] + rows.shape[0] > log.shape[0]:
             break
         time, due, sums, rows, times, changes = first_due(rows, times, changes)
+        due, sums = ranks.summed(due, sums)
         come, asked = ranks.decide(due, sums, numbers, time)
-        best, done = least_ranks(
-            words[asked], slots, ids, bits, numbers, time, searches, linear, fanout, state
-        )
+        done = True
+        starts = np.empty(due.shape[0], np.int64)
+        best = np.empty(asked.shape[0], np.int64)  # the least ranks, as `search.Searches.least_ranks` says
+        open_ = np.empty(asked.shape[0], np.int64)
+        for i in range(asked.shape[0]):
+            best[i] = ranks.NEVER
+        for k in range(searches):
+            found = 0
+            for i in range(asked.shape[0]):
+                if best[i] > time:
+                    open_[found] = i
+                    starts[found] = words[asked[i]]
+                    found += 1
+            left, made, _, fits = following.follow(starts[:found], fanout * (found + 64), *look_ups[k])
+            done = done and fits
+            state[SPENT] += found + made.shape[0]
+            for i in range(left.shape[0]):
+                left[i] = open_[left[i]]
+                if k < linear:
+                    best[left[i]] = 0
+            if k >= linear:
+                following.least_ranks(best, left, made, slots, ids, bits, numbers)
         if not done:
-            times = np.concatenate((times, np.full(due.shape[0], time, np.int64)))
-            return np.concatenate((rows, due)), times, np.concatenate((changes, sums)), delta
+            again = np.empty(due.shape[0], np.int64)
+            for i in range(due.shape[0]):
+                again[i] = time
+            return joined(rows, due), joined(times, again), joined(changes, sums), delta
         moved, came, old, now, later, again, _ = ranks.settle(come, asked, best, numbers, time)
+        signs = np.empty(moved.shape[0], np.int64)
         for i in range(moved.shape[0]):
             if old[i] >= 0:
                 log[state[LOGGED]] = moved[i]
                 before[state[LOGGED]] = old[i]
                 state[LOGGED] += 1
+            signs[i] = 1 if i < came else -1
+            starts[i] = words[moved[i]]
         for i in range(moved.shape[0]):
             numbers[moved[i]] = now[i] - (ranks.CAME if i < came else 0)
         state[DONE] += 1
         state[LAST] = time
-        starts = words[moved]
-        signs = np.ones(moved.shape[0], np.int64)
-        signs[came:] = -1
         new = rows[:0]
         weights = rows[:0]
-        for k in range(len(ways)):
-            left, made, factors, fits = following.follow(starts, fanout * (moved.shape[0] + 64), *ways[k])
+        for k in range(searches, len(look_ups)):
+            most = fanout * (moved.shape[0] + 64)
+            left, made, factors, fits = following.follow(starts[: moved.shape[0]], most, *look_ups[k])
             done = done and fits
-            new = np.concatenate((new, made))
-            weights = np.concatenate((weights, signs[left] * factors))
-        for i in range(new.shape[0]):
-            done = done and new[i] >= 0
+            for i in range(left.shape[0]):
+                factors[i] *= signs[left[i]]
+                done = done and made[i] >= 0
+            new = joined(new, made)
+            weights = joined(weights, factors)
+        places = np.empty(new.shape[0], np.int64)
+        when = np.empty(new.shape[0], np.int64)
         if done:
-            places = np.empty(new.shape[0], np.int64)
             size = state[SIZE]
             reached, state[SIZE] = hashing.number_new_words(
-                slots, ids, bits, new, words, size, places, 0, room
+                slots, ids, bits, new, words, size, places, first, room
             )
             room -= state[SIZE] - size
             done = reached == new.shape[0]
         state[SPENT] += new.shape[0]
-        rows = np.concatenate((rows, later))
-        times = np.concatenate((times, again))
-        changes = np.concatenate((changes, np.zeros(later.shape[0], np.int64)))
+        for i in range(later.shape[0]):
+            best[i] = 0
+        rows = joined(rows, later)
+        times = joined(times, again)
+        changes = joined(changes, best[: later.shape[0]])
         if not done:
             return rows, times, changes, moved
-        following_, when, more, _ = ranks.take_in(
-            places, np.full(new.shape[0], time + 1, np.int64), weights, numbers
-        )
-        rows = np.concatenate((rows, following_))
-        times = np.concatenate((times, when))
-        changes = np.concatenate((changes, more))
+        for i in range(new.shape[0]):
+            when[i] = time + 1
+        places, when, weights, _ = ranks.take_in(places, when, weights, numbers)
+        rows = joined(rows, places)
+        times = joined(times, when)
+        changes = joined(changes, weights)
     return rows, times, changes, delta

@@ -152,7 +152,8 @@ def summed(rows: Any, changes: Any) -> Any:
     ids = np.empty(1 << bits, np.int32)
     out = np.empty(rows.shape[0], np.int64)
     places = np.empty(rows.shape[0], np.int64)
-    _, found = hashing.number_new_words(slots, ids, bits, rows, out, 0, places, 0, rows.shape[0])
+    none: Any = np.int64(0)  # a literal has a type of its own, for which a kernel is compiled again
+    _, found = hashing.number_new_words(slots, ids, bits, rows, out, none, places, none, rows.shape[0])
     total = np.zeros(found, np.int64)
     for i in range(rows.shape[0]):
         total[places[i]] += changes[i]

@@ -60,9 +60,17 @@ class FollowedRule:
         interrupt.check()
         room = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * (size - high))
         reached: Any = np.empty(most, np.int64)
-        given: list[Any] = [*table.with_room(room), high, size, *look_up, excluding, reached]
-        given += thresholds.FOLLOWED_ROWS, thresholds.FOLLOWED_WORK
-        reaching, rounds, fits = kernels.follow_rounds(*given)
+        follow_rounds: Any = kernels.follow_rounds
+        reaching, rounds, fits = follow_rounds(
+            *table.with_room(room),
+            high,
+            size,
+            *look_up,
+            excluding,
+            reached,
+            thresholds.FOLLOWED_ROWS,
+            thresholds.FOLLOWED_WORK,
+        )
         if not rounds:
             return 0, False
         table.size = reaching
@@ -91,6 +99,8 @@ class FollowedRule:
                 return None
             slots, ids, bits = table.numbered_slots()
             found.append((of_left, of_right, slots, ids, bits, NOTHING if weights is None else weights))
+        if len({weights.dtype for *_, weights in found}) > 1:
+            return None  # ranks and weights: a kernel takes tuples of one type
         return tuple(found) or (_NO_ROWS,)
 
 

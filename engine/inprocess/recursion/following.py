@@ -39,8 +39,8 @@ _Fields: TypeAlias = Array
 LookedUp: TypeAlias = tuple[Any, ...]
 """The arguments of `kernels.follow` after the rows and the number of matches: the fields of keys; the hash
 set of keys, the ids at its slots, and the bits of a place; whether keys are whole rows, or the stretches of
-their rows; weights of the rows, whether they count, and their words; the fields of derived rows, of the row
-and of its match."""
+their rows; weights of the rows, whether they count, and their words; and the fields of derived rows, of the
+row and of its match."""
 
 
 class Followed(NamedTuple):

@@ -66,12 +66,12 @@ def linear_of(
 
 
 class LookUps(NamedTuple):
-    """The look-ups of a linear recursion, ready for the kernel. The searches from number `linear` on lead to
-    rows of the relation."""
+    """The look-ups of a linear recursion, ready for the kernel. The first `searches` of them search, those
+    from number `linear` on rows of the relation."""
 
-    searches: tuple[LookedUp, ...]
+    each: tuple[LookedUp, ...]
     linear: int
-    ways: tuple[LookedUp, ...]
+    searches: int
 
 
 class Iterated(NamedTuple):
@@ -96,13 +96,12 @@ def ready(linear: Linear, layout: PackedLayout | None, imports: Mapping[int, Imp
         store, weighted, _ = sources[each.source]
         return each.look_up(layout, store, made, weighted and forward)
 
-    searches = [ready_one(each, NO_COLUMNS, False) for each in linear.of_imports]
-    searches += [ready_one(each, layout, False) for each in linear.of_relation]
-    ways = [ready_one(each, layout, True) for each in linear.ways]
-    found = [each for each in (*searches, *ways) if each is not None and each[_WEIGHTS].dtype == np.int64]
-    if len(found) < len(searches) + len(ways):
-        return None
-    return LookUps(tuple(found[: len(searches)]), len(linear.of_imports), tuple(found[len(searches) :]))
+    every = [ready_one(each, NO_COLUMNS, False) for each in linear.of_imports]
+    every += [ready_one(each, layout, False) for each in linear.of_relation]
+    searches = len(every)
+    every += [ready_one(each, layout, True) for each in linear.ways]
+    found = [each for each in every if each is not None and each[_WEIGHTS].dtype == np.int64]
+    return LookUps(tuple(found), len(linear.of_imports), searches) if len(found) == len(every) else None
 
 
 def iterate(relation: Ranked, look_ups: LookUps, most: int) -> Iterated:
