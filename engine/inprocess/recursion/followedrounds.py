@@ -60,16 +60,9 @@ class FollowedRule:
         interrupt.check()
         room = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * (size - high))
         reached: Any = np.empty(most, np.int64)
-        reaching, rounds, fits = kernels.follow_rounds(
-            *table.with_room(room),
-            high,
-            size,
-            *look_up,
-            excluding,
-            reached,
-            thresholds.FOLLOWED_ROWS,
-            thresholds.FOLLOWED_WORK,
-        )
+        limits = thresholds.FOLLOWED_ROWS, thresholds.FOLLOWED_WORK
+        arguments: Any = *table.with_room(room), high, size, *look_up, excluding, reached, *limits
+        reaching, rounds, fits = kernels.follow_rounds(*arguments)
         if not rounds:
             return 0, False
         table.size = reaching
