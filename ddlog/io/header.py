@@ -1,10 +1,10 @@
 """The first line of separated rows: is it a header, or a row?
 
 It is a header if its cells are the names of the columns, each once, in any order, in any case and with any
-signs beside letters and digits. If they
-could be values as well, they are a header all the same, unless one of them occurs as a cell below: then they
-are a row. In these two cases a note says what was done, but not where three or more cells are the names as
-they are declared: that is a header, whatever is below. The option `header` of a place says it beforehand.
+signs beside letters and digits. If they could be values as well, they are a header all the same, unless one
+of them occurs as a cell below: then they are a row. In these two cases a note says what was done, but not
+where three or more cells are the names as they are declared: that is a header, whatever is below. Cells
+without letters that could be values are a row. The option `header` of a place says it beforehand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .faults import CellFault, RefuseFault
 
 SAMPLE = 1000
 """The rows below the first line that are looked at."""
-_OTHER_SIGNS = re.compile("[^0-9a-z]+")
+_OTHER_SIGNS = re.compile(r"[\W_]+")
 _ENOUGH = 3
 """A row of so many cells is hardly ever the names of its columns in their order."""
 
@@ -48,6 +48,8 @@ def find_header(
             raise _wrong_header(first, cells, names, relation)
         return None, ""
     found = [place for place in places if place is not None]
+    if is_row and not (dialect.header == "yes" or dialect.map or _has_letters(cells)):
+        return None, ""
     if not is_row or dialect.header == "yes" or dialect.map or (cells == names and len(names) >= _ENOUGH):
         return found, ""
     seen = {cell for record in below for cell in record.cells}
@@ -68,7 +70,7 @@ def check_no_header(
     CellFault if it can be no row, unless wrong rows are refused."""
     names = [column.name for column in relation.columns]
     cells = [cell.strip() for cell in first.cells]
-    if len(cells) != len(names) or None in column_places(cells, names):
+    if len(cells) != len(names) or not _has_letters(cells) or None in column_places(cells, names):
         return ""
     if all(map(is_value, readers, first.cells)):
         return "the first line names the columns, and is taken for a row; header=yes says otherwise"
@@ -97,8 +99,14 @@ def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None
     return [place(name) for name in names]
 
 
+def _has_letters(cells: Iterable[str]) -> bool:
+    """Whether there are letters: a row `0,1` is hardly ever the names of columns `c0` and `c1`."""
+    return any(sign.isalpha() for cell in cells for sign in cell)
+
+
 def plain_name(name: str) -> str:
-    """A name in small letters, without what names of columns cannot have: of `Total, $` it is `total`."""
+    """A name in small letters, without other signs than letters and digits: of `Total, $` it is `total`.
+    Letters of all alphabets stay, so that no name is taken for one with other letters."""
     plain = _OTHER_SIGNS.sub("_", name.casefold()).strip("_") or name
     return f"c{plain}" if plain[:1].isdigit() else plain
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -21,7 +20,7 @@ from .columns import Columns, TypeDefs, transpose
 from .dialects import PLAINLY, Dialect, Reading
 from .faults import CellFault, RefuseFault, gathered_faults
 from .formats import Row, TextFormat
-from .header import plain_name
+from .header import column_places, plain_name
 from .utf8 import decode
 
 _BLANK = re.compile(r"\s*")
@@ -55,26 +54,31 @@ def item_rows(
 
 def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
     """A function that gives the members of an object the names of columns, in any case and with any signs,
-    and leaves out others if the dialect ignores them."""
+    and leaves out others if the dialect ignores them, but not those that may be a column that lacks one."""
     mapped: dict[Any, str] = {there: name for name, there in dialect.map}
     forms = forms_of(relation.constructor) if relation.constructor is not None else ()
     known = {form.name for form in forms}
     flattens = any(form.flatten for form in forms)
-    plain = Counter(map(plain_name, known))
-    in_any_form = {plain_name(name): name for name in known if not flattens and plain[plain_name(name)] == 1}
-    in_any_form |= {name.lower(): name for name in known if not flattens}
+    names = [] if flattens else [form.name for form in forms]
     keeps_all = dialect.extra == "error" or flattens or not forms
+
+    @lru_cache(256)
+    def columns_of(found: tuple[str, ...]) -> dict[str, str]:
+        """The new names of members that stay."""
+        places = column_places(found, names)
+        placed = {found[at]: name for name, at in zip(names, places, strict=True) if at is not None}
+        open = {plain_name(name) for name, at in zip(names, places, strict=True) if at is None}
+        return {
+            each: placed.get(each, each)
+            for each in found
+            if keeps_all or each in placed or plain_name(each) in open
+        }
 
     def named(item: Any) -> Any:
         if not isinstance(item, dict) or (not mapped and item.keys() <= known):
             return item
         renamed = {mapped.get(name, name): value for name, value in item.items()}
-        for other in [name for name in renamed if name not in known]:
-            lower = str(other).lower()
-            column = in_any_form.get(lower) or in_any_form.get(plain_name(lower), other)
-            if column not in renamed:
-                renamed[column] = renamed.pop(other)
-        return renamed if keeps_all else {name: renamed[name] for name in renamed if name in known}
+        return {new: renamed[name] for name, new in columns_of(tuple(renamed)).items()}
 
     return named
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import zipfile
 from collections.abc import Callable
@@ -99,6 +100,54 @@ def test_an_empty_name_and_names_that_become_one_are_no_columns(tmp_path: Path) 
     for head in ("id,name,,age", "id,name,the age,the-age", "id,name,age 1"):
         with pytest.raises(DDlogError, match=r"is no column of Person|lacks the column"):
             read(written(tmp_path / "p.csv", f"{head}\n1,x,2,3\n"), "Person")
+
+
+def test_a_line_of_numbers_is_a_row_though_names_of_columns_may_begin_with_digits(tmp_path: Path) -> None:
+    program = ddlog.compile("""
+input relation R(c0: bigint, c1: bigint)
+output relation O(a: bigint, b: bigint)
+O(a, b) :- R(a, b).
+""")
+    for ending, cells, place in [
+        ("csv", "1,0", ""), ("tsv", "1\t0", ""), ("csv", "1,0", "?header=no"), ("csv", "1,0", "?header=yes")
+    ]:  # fmt: skip
+        file = written(tmp_path / f"R.{ending}", f"{cells}\n{cells.replace('0', '2')}\n")
+        with program.session() as session:
+            session.load(f"{file}{place}")
+            expected = [(2, 1)] if "yes" in place else [(1, 0), (1, 2)]
+            assert [tuple(row) for row in session["O"]] == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ("id, price", ["id", "price ($)", "price (€)"]),  # both may be `price`
+        ("id, price", ["id", "数量price"]),  # letters of other alphabets are letters
+        ("id, h_he", ["id", "höhe"]),
+        ("id, ab", ["id", "a-b"]),
+        ("id, id_", ["id-", "id_"]),
+        ("id, id_", ["id", "id-"]),
+        ("a_b, a__b", ["a-b", "a__b"]),
+        ("id, price", ["id", ""]),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("option", ["", "?extra=ignore"])
+def test_names_that_may_be_of_two_columns_or_have_other_letters_are_errors(
+    tmp_path: Path, columns: str, names: list[str], ending: str, option: str
+) -> None:
+    declared = columns.replace(",", ": bigint,") + ": bigint"
+    program = ddlog.compile(f"input relation R({declared})\noutput relation O(a: bigint)\nO(a) :- R(a, _).")
+    values, place = range(1, 1 + len(names)), tmp_path / f"R.{ending}"
+    match ending:
+        case "csv":
+            place.write_text(f"{','.join(names)}\n{','.join(map(str, values))}\n")
+        case "jsonl":
+            place.write_text(json.dumps(dict(zip(names, values, strict=True))))
+        case _:
+            write_parquet(pa.table({name: [value] for name, value in zip(names, values, strict=True)}), place)
+    with program.session() as session, pytest.raises(DDlogError):
+        session.load(f"{place}{option}")
 
 
 def test_any_name_can_be_mapped(tmp_path: Path) -> None:
