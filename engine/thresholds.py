@@ -100,8 +100,9 @@ at most; matches of each that it may give; and rows looked up or found between t
 FOLLOWED_ROUNDS = 64
 """Rounds after which one kernel follows several: it is loaded in the time of 200 in the general way."""
 
-PROPOSED_SAMPLE, PROPOSED_PEEK = 2048, 1 << 16
-"""Rows of a join that are asked first, and rows of a term that tell the counts of a missing index, about."""
+PROPOSED_SAMPLE, PROPOSED_PEEK, PROPOSED_AMISS = 2048, 1 << 16, 2
+"""Rows of a join that are asked first; rows of a term that tell the counts of a missing index, about; and how
+many times the rows that these let expect may come before all are asked."""
 
 FUSED_MATCHES, FUSED_WORK = 1 << 10, 1 << 24
 """Matches from which a fused look-up pays, and those between two looks at an interrupt."""

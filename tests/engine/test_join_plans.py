@@ -9,6 +9,7 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.circuit import Circuit, Join, Term
 from ddlog.engine.incremental import incrementalize
@@ -29,6 +30,7 @@ limits = st.fixed_dictionaries(
         "ROWS_BY_MEANS": st.sampled_from([0, 1, 3]),
         "PROPOSED_BY_MEANS": st.integers(0, 3),
         "PROPOSED_SAMPLE": st.sampled_from([1, 2, 100]),
+        "PROPOSED_AMISS": st.sampled_from([0, 2]),
         "PROPOSED_PEEK": st.sampled_from([1, 3, 100]),
         "ASKING": st.sampled_from([0.0, 0.5, 1.0]),
         "PART": st.sampled_from([-1.0, 0.0, 2.0]),
@@ -65,6 +67,25 @@ def test_proposals_in_every_epoch(
 ) -> None:
     with at(limits, chunk, most):
         follow(circuit, InProcess(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs])
+
+
+def test_rows_that_a_sample_lacks_are_asked_before_they_give_all_their_matches() -> None:
+    program = ddlog.compile(
+        "input relation A(x: u32, r: u32)\ninput relation B(x: u32, w: u32)\n"
+        "input relation C(r: u32, w: u32)\n"
+        "output relation Out(x: u32)\nOut(x) :- A(x, r), B(x, w), C(r, w)."
+    )
+    heavy = range(1001, 20_000, 190)  # no row of a sample of each tenth one
+    with mock.patch.object(thresholds, "PROPOSED_SAMPLE", 2000), program.session() as session:
+        session.measure()
+        session.insert("C", *((1, w) for w in range(5_000)))
+        session.insert("B", *((x, w) for x in range(20_000) for w in (x % 7, x % 7 + 7)))
+        session.commit()
+        session.insert("A", *((x, int(x in heavy)) for x in range(20_000)))
+        session.commit()
+        assert {row.x for row in session["Out"]} == {*heavy}
+        given = [look_up.given or 0 for plan in session.profile().plans or () for look_up in plan.look_ups]
+    assert 0 < sum(given) < 5_000
 
 
 def test_an_update_of_columns_that_a_join_does_not_read_changes_nothing() -> None:

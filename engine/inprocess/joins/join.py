@@ -555,8 +555,9 @@ class Joiner:
             with proposer.noting_faults(step):
                 known = view.groups(step.positions, keys, part.length)
         groups, total = known
-        if proposal.by_means and total > thresholds.PROPOSED_BY_MEANS:
-            for one in proposer.ask(stage, rows.variables, rows.length, self._tally(stage)):
+        amiss = proposal.by_sample and total > thresholds.PROPOSED_AMISS * (proposal.expected + rows.length)
+        if amiss or (proposal.by_means and total > thresholds.PROPOSED_BY_MEANS):
+            for one in proposer.ask(stage, rows.variables, rows.length, self._tally(stage), not amiss):
                 yield from self._extend(stage, one, rows, proposer)
             return
         if not total:

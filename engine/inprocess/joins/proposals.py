@@ -1,11 +1,12 @@
 """Proposals: which term extends which rows of a join (count, propose, validate).
 
 At a stage of a join, each candidate is asked how many rows it would give these rows. The indexes know the
-counts, and a sample of the rows is enough to decide. The cheapest candidate proposes for all rows, or each
-row is extended by the candidate that proposes least for it: rows for which one proposes nothing are dropped,
-and the others validate what is proposed, at the stages to come. This is the delta query form of GenericJoin
-(Ammar, McSherry, Salihoglu, Joglekar: Distributed Evaluation of Subgraph Queries Using Worst-case Optimal
-Low-Memory Dataflows, 2018), with a choice where asking pays.
+counts, and a sample of the rows is enough to decide, unless what was chosen by it gives many more rows than
+were expected: the sample may lack the few rows with the most matches. The cheapest candidate proposes for
+all rows, or each row is extended by the candidate that proposes least for it: rows for which one proposes
+nothing are dropped, and the others validate what is proposed, at the stages to come. This is the delta
+query form of GenericJoin (Ammar, McSherry, Salihoglu, Joglekar: Distributed Evaluation of Subgraph Queries
+Using Worst-case Optimal Low-Memory Dataflows, 2018), with a choice where asking pays.
 
 Costs are in proposed rows. To ask a candidate for the counts of all rows costs `ASKING` a row, and each part
 that rows are split into `PART`. To build an index costs `BUILDING` for each of its rows: one that there is
@@ -43,12 +44,13 @@ _noting = threading.Lock()
 
 class Proposal(NamedTuple):
     """The rows (None: all) that a candidate extends, and about how many it gives. `by_means`: the rows were
-    not asked for."""
+    not asked for. `by_sample`: some were."""
 
     look_up: LookUp
     rows: Array | None
     expected: float
     by_means: bool = False
+    by_sample: bool = False
 
 
 @dataclass(slots=True)
@@ -173,13 +175,15 @@ class Proposer:
 
     # ------------------------------------------------------------- counts
 
-    def ask(self, stage: Stage, variables: Variables, length: int, tally: Tally) -> list[Proposal]:
-        """The look-ups that extend the rows at a stage, by the counts of these rows."""
+    def ask(
+        self, stage: Stage, variables: Variables, length: int, tally: Tally, by_sample: bool = True
+    ) -> list[Proposal]:
+        """The look-ups that extend the rows at a stage, by the counts of these rows, or of a sample first."""
         with _noting:
             tally.asked += 1
         candidates = stage.candidates
         keys = {name: variables[name][1] for one in candidates for name in one.keys}
-        rows = strided(length, thresholds.PROPOSED_SAMPLE)
+        rows = strided(length, thresholds.PROPOSED_SAMPLE if by_sample else length)
         sample = Sample(
             {name: column[rows] for name, column in keys.items()} if len(rows) < length else keys,
             len(rows),
@@ -188,7 +192,8 @@ class Proposer:
         counts = self._sampled(candidates, sample, tally)
         asked = _worth_asking(counts, sample)
         if len(asked) == 1:
-            return [Proposal(candidates[asked[0]], None, sample.total(counts[asked[0]]))]
+            (best, *_), sampled = asked, len(rows) < length and len(candidates) > 1
+            return [Proposal(candidates[best], None, sample.total(counts[best]), by_sample=sampled)]
         with _noting:
             tally.split += 1
         if len(rows) < length:
