@@ -71,14 +71,20 @@ class Committer:
         together: list[Waiting] = []
         later: list[Waiting] = []
         touched: dict[str, set[Hashable]] = {}
+        behind: set[str] = set()  # the keys of those that are left for later
         for each in waiting:
             if each.key is not None and applied.has(each.key):
                 if each.key not in applied.pending:
                     outcomes.append((each, Answer(self._number(), repeated=True)))
                     continue
                 later.append(each)
-            elif (together and (each.tell or together[0].tell)) or _conflicts(each, touched):
+            elif (
+                each.key in behind
+                or (together and (each.tell or together[0].tell))
+                or _conflicts(each, touched)
+            ):
                 later.append(each)
+                behind.update([each.key] if each.key is not None else [])
             else:
                 mark = session.mark()
                 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ddlog
@@ -72,8 +72,12 @@ def _shown(outcome: Any) -> Any:
     return str(outcome)
 
 
+SEEN, LINK = [{"insert": {"Seen": ["b"]}}], [{"insert": {"Link": ["", ""]}}]
+
+
 @trying(20)
 @given(transactions)
+@example([(SEEN, None, False), (SEEN, "1", False), (LINK, "1", False)])  # one waits, and another has its key
 def test_together_is_as_one_after_the_other(program: ddlog.Program, given: list[Any]) -> None:
     assert _run(program, [given]) == _run(program, [[each] for each in given])
 
