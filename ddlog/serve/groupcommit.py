@@ -9,7 +9,7 @@ whole, as by a fault of a rule, each transaction is an epoch of its own, and onl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,9 @@ from ..sessions.session import Session
 
 EVERY_ROW = object()
 """Stands for the rows of a relation that a transaction touches all or unknown ones of."""
+
+KEYS = ""
+"""Stands for a relation with a row for the key of each transaction: two with one key conflict."""
 
 
 @dataclass(slots=True, eq=False)
@@ -71,20 +74,13 @@ class Committer:
         together: list[Waiting] = []
         later: list[Waiting] = []
         touched: dict[str, set[Hashable]] = {}
-        behind: set[str] = set()  # the keys of those that are left for later
         for each in waiting:
-            if each.key is not None and applied.has(each.key):
-                if each.key not in applied.pending:
-                    outcomes.append((each, Answer(self._number(), repeated=True)))
-                    continue
+            touches = each.touches if each.key is None else (*each.touches, (KEYS, each.key))
+            if each.key is not None and applied.has(each.key) and each.key not in applied.pending:
+                outcomes.append((each, Answer(self._number(), repeated=True)))
+                continue
+            if (together and (each.tell or together[0].tell)) or _conflicts(touches, touched):
                 later.append(each)
-            elif (
-                each.key in behind
-                or (together and (each.tell or together[0].tell))
-                or _conflicts(each, touched)
-            ):
-                later.append(each)
-                behind.update([each.key] if each.key is not None else [])
             else:
                 mark = session.mark()
                 try:
@@ -96,7 +92,7 @@ class Committer:
                 together.append(each)
                 if each.key is not None:
                     applied.note([each.key])
-            for name, row in each.touches:  # what waits behind one that waits keeps its place
+            for name, row in touches:  # what waits behind one that waits keeps its place
                 touched.setdefault(name, set()).add(row)
         if together:
             outcomes.extend(self._ended(together))
@@ -126,8 +122,8 @@ class Committer:
         return self._ended([each])
 
 
-def _conflicts(waiting: Waiting, touched: dict[str, set[Hashable]]) -> bool:
-    for name, row in waiting.touches:
+def _conflicts(touches: Iterable[tuple[str, Hashable]], touched: dict[str, set[Hashable]]) -> bool:
+    for name, row in touches:
         rows = touched.get(name)
         if rows and (row in rows or EVERY_ROW in rows or row is EVERY_ROW):
             return True
