@@ -71,9 +71,13 @@ def seed(
 
 def iterate(rules: Sequence[FixpointRule[J]], memory: Memory[J], time: int) -> None:
     """One iteration: derives the rows that follow from the changes of the relations at `time`."""
-    changed = memory.advance(time)
+    derive_from(memory.advance(time), rules, memory)
+    memory.merge()
+
+
+def derive_from(changed: Container[str], rules: Sequence[FixpointRule[J]], memory: Memory[J]) -> None:
+    """Derives the rows that follow from the deltas of some relations."""
     for rule in rules:
         for start, relation, seen in rule.starts:
             if relation in changed:
                 memory.derive(rule, start, seen)
-    memory.merge()

@@ -36,6 +36,28 @@ def _held(word: Any, slots: Any, ids: Any, bits: int) -> int:
     return np.int64(ids[at]) if slots[at] == word else np.int64(-1)  # type: ignore[return-value]
 
 
+@part
+def _find_groups(
+    words: Any, keyed: Any, slots: Any, ids: Any, bits: int, whole: bool, count: Any, groups: Any
+) -> int:
+    """Notes the ids of the keys that words lead to, -1 for a key that is not there, and gives the number of
+    the rows with these keys; for the arguments see `follow`."""
+    total = np.int64(0)
+    for i in range(words.shape[0]):
+        group = _held(with_fields(words[i], keyed, np.int64(0)), slots, ids, bits)
+        groups[i] = group
+        if group >= 0:
+            total += np.int64(1 if whole else count[group])
+    return total  # type: ignore[return-value]
+
+
+@part
+def _stretch(group: int, whole: bool, first: Any, count: Any) -> tuple[int, int]:
+    """Where the rows with a key begin and end, given its id: as rows, or in a slab."""
+    start = group if whole else np.int64(first[group])
+    return start, start + (1 if whole else np.int64(count[group]))  # type: ignore[return-value]
+
+
 @kernel
 def follow(
     words: Any,
@@ -63,11 +85,7 @@ def follow(
     `of_left` and `of_right` make words, of the row's word and of the match's in `rights`.
     """
     groups = np.empty(words.shape[0], np.int64)
-    total = np.int64(0)
-    for i in range(words.shape[0]):
-        groups[i] = _held(with_fields(words[i], keyed, np.int64(0)), slots, ids, bits)
-        if groups[i] >= 0:
-            total += np.int64(1 if whole else count[groups[i]])
+    total = _find_groups(words, keyed, slots, ids, bits, whole, count, groups)
     if total > most:
         return groups[:0], groups[:0], groups[:0], False
     left = np.empty(total, np.int64)
@@ -75,12 +93,10 @@ def follow(
     factors = np.ones(total, np.int64)
     found = 0
     for i in range(words.shape[0]):
-        group = groups[i]
-        if group < 0:
+        if groups[i] < 0:
             continue
         begun = with_fields(words[i], of_left, np.int64(0))
-        start = group if whole else np.int64(first[group])
-        stop = start + (1 if whole else np.int64(count[group]))
+        start, stop = _stretch(groups[i], whole, first, count)
         for at in range(start, stop):
             row = at if whole else np.int64(slab[at])
             if weights.shape[0] and weights[row] == 0:
@@ -95,7 +111,7 @@ def follow(
 
 @part
 def _is_excluded(left: Any, right: Any, excluding: Any) -> bool:
-    """Whether one of some hash sets holds the word that is made of a row and its match."""
+    """Whether an excluded term holds the word that a row and its match make in it."""
     for of_left, of_right, slots, ids, bits, weights in excluding:
         word = with_fields(right, of_right, with_fields(left, of_left, np.int64(0)))
         at = _held(word, slots, ids, bits)
@@ -142,12 +158,7 @@ def follow_rounds(
     groups = np.empty(min(most, limit - high), np.int64)
     rounds = 0
     while rounds < reached.shape[0] and 0 < size - high <= most and work > 0:
-        total = np.int64(0)
-        for i in range(high, size):
-            group = _held(with_fields(words[i], keyed, np.int64(0)), key_slots, key_ids, key_bits)
-            groups[i - high] = group
-            if group >= 0:
-                total += np.int64(1 if whole else count[group])
+        total = _find_groups(words[high:size], keyed, key_slots, key_ids, key_bits, whole, count, groups)
         if size + total > limit:
             break
         low, high = high, size
@@ -155,13 +166,11 @@ def follow_rounds(
         reached[rounds] = high
         rounds += 1
         for i in range(low, high):
-            group = groups[i - low]
-            if group < 0:
+            if groups[i - low] < 0:
                 continue
             left = words[i]
             begun = with_fields(left, of_left, np.int64(0))
-            start = group if whole else np.int64(first[group])
-            stop = start + (1 if whole else np.int64(count[group]))
+            start, stop = _stretch(groups[i - low], whole, first, count)
             for at in range(start, stop):
                 row = at if whole else np.int64(slab[at])
                 if weights.shape[0] and weights[row] == 0:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ... import thresholds
 from ...circuit import Constant
 from ...epochcosts import UNKNOWN, Inside, clock, inside
+from ...fixpoint import derive_from
 from ...rules import FixpointRule, Source
 from ...versions import Seen
 from ..arrangements.views import (
@@ -89,9 +90,7 @@ class GrowingSets:
             self._small = 0
         self._rounds += done
         if gave_up:
-            for rule in rules:
-                for start, _, seen in rule.starts:
-                    self.derive(rule, start, seen)
+            derive_from(self._relations, rules, self)
         if done:
             self._is_dense()
         return done > 0

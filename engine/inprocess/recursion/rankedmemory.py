@@ -11,6 +11,7 @@ from ... import interrupt, thresholds
 from ...budget import MADE, STEP
 from ...circuit import Constant
 from ...epochcosts import UNKNOWN, clock, inside
+from ...fixpoint import derive_from
 from ...maintenance import Watch
 from ...rules import FixpointRule, Source
 from ...schema import Array
@@ -113,9 +114,7 @@ class RankedSets:
         self._evaluator.budget.spend(STEP + MADE * spent)
         if is_open:
             self._time, self._gone = last, -(last + 1)
-            for rule in rules:
-                for start, _, seen in rule.starts:
-                    self.derive(rule, start, seen)
+            derive_from(self._relations, rules, self)
         return done > 0
 
     def _view(self, source: Source, now: bool) -> View:
