@@ -43,7 +43,7 @@ class Epoch(Generic[G]):
 
     @property
     def first(self) -> bool:
-        """Whether all state was empty before it."""
+        """Whether no epoch was committed before this one, so that all state is empty."""
         return self.number == 0
 
 
@@ -135,8 +135,8 @@ class Epochs(Generic[G, B]):
         epoch that is not the first, that do not follow from those of their sources."""
         if self._streams:
             changes = self._with_ends(changes)
-        first = self.committed == 0
         epoch = Epoch(changes, self.committed, static, limit, progress, look is not None)
+        first = epoch.first
         running = self._begin(epoch)
         try:
             known = self._known() if first else known
@@ -206,8 +206,7 @@ class Epochs(Generic[G, B]):
 
     def _moving(self, changing: Sequence[NodeId]) -> tuple[NodeId, ...]:
         """The nodes that change by themselves, in an epoch in which some inputs do."""
-        restless = self._restless()
-        return (*changing, *self.ending(), *restless) if self._passing else (*changing, *restless)
+        return (*changing, *self.ending(), *self._restless())
 
     def _known(self) -> Mapping[NodeId, B]:
         """The changes that are known before the first epoch."""

@@ -165,9 +165,8 @@ class Session(Inputs):
         error, an interrupt or the iteration limit, the transaction is over and the session is at its last
         commit. `error.committed` of whatever is raised says whether that is this one, as it is if a Ctrl-C
         came too late to end the epoch, or a subscriber failed."""
-        if self.state.closed or not self.state.started:
-            self.state.check_open()
-            self.state.start()
+        self.state.check_open()
+        self.state.start()
         return self._commit(False)
 
     def _commit(self, static: bool) -> Changes:
@@ -175,8 +174,7 @@ class Session(Inputs):
         try:
             with given_back():
                 changes = self.transaction.commit(static)
-            if self._subscribers.entries:
-                self._subscribers.tell(changes)
+            self._subscribers.tell(changes)
         except BaseException as error:
             error.committed = self.state.epochs > before  # type: ignore[attr-defined]
             raise

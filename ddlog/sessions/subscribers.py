@@ -19,7 +19,7 @@ class Subscribers:
 
     def __init__(self, state: SessionState) -> None:
         self._state = state
-        self.entries: list[tuple[str, Receive]] = []
+        self._entries: list[tuple[str, Receive]] = []
 
     def add(self, relation: str, receive: Receive) -> Callable[[], None]:
         """Begins a subscription, and returns a function that ends it. Raises DDlogError for a relation that
@@ -32,13 +32,13 @@ class Subscribers:
             outputs = tuple(self._state.program.names("output"))
             raise DDlogError([NotAnOutput(relation, outputs)])
         entry = (declared.name, receive)
-        self.entries.append(entry)
-        return lambda: self.entries.remove(entry) if entry in self.entries else None
+        self._entries.append(entry)
+        return lambda: self._entries.remove(entry) if entry in self._entries else None
 
     def tell(self, changes: Changes) -> None:
         """Calls every subscriber of a relation that changed; then raises the first exception of one."""
         raised: list[BaseException] = []
-        for relation, receive in list(self.entries):
+        for relation, receive in list(self._entries):
             if relation in changes:
                 try:
                     receive(changes[relation])

@@ -43,9 +43,9 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
 def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Row]:
     """`row_of` for one relation. Tuples of plain numbers and texts, which are rows as they are, take a tenth
     of its time."""
-    tests = [_plain_test(column.type, f"value[{k}]") for k, column in enumerate(relation.columns)]
-    if relation.constructor is None or None in tests:
+    if not has_plain_columns(relation):
         return lambda value: row_of(value, relation, typedefs)
+    tests = [_plain_test(column.type, f"value[{k}]") for k, column in enumerate(relation.columns)]
     is_plain = " and ".join(["value.__class__ is tuple", f"len(value) == {len(tests)}", *map(str, tests)])
     given = {"row_of": row_of, "relation": relation, "typedefs": typedefs}
     take: Callable[[Any], Row] = eval(
@@ -55,7 +55,8 @@ def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[
 
 
 def has_plain_columns(relation: Relation) -> bool:
-    """Whether the values of a relation's columns hold no others: they are numbers and texts."""
+    """Whether all columns of a relation have types without parts, such as numbers and texts: no struct, tuple
+    or collection."""
     return relation.constructor is not None and all(_plain_test(each.type, "") for each in relation.columns)
 
 

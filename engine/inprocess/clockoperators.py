@@ -67,13 +67,10 @@ class Memories:
         """The state that a node uses: a Feed that of its Feedback."""
         return self._clocked[self._cycles[node.name] if isinstance(node, Feed) else at]
 
-    @property
-    def any(self) -> bool:
-        """Whether a node remembers earlier epochs."""
-        return bool(self._clocked)
-
     def restless(self) -> tuple[NodeId, ...]:
         """The nodes that change in an epoch in which their sources do not."""
+        if not self._clocked:
+            return ()
         return tuple([at for at, store in self._clocked.items() if store.present])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..circuit import Fixpoint
+from ..epoch import Epoch
 from ..runtime import Delta
 from .arrangements.views import Readable
 from .operators import EpochOperators
@@ -22,7 +23,9 @@ from .storage.rows import ArrayDelta
 class RunningEpoch(EpochOperators):
     """One epoch over a state. See `engine.epoch.Running`."""
 
-    _begun: list[MaintainedRecursion | RunningBracket | RunningLoop]
+    def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
+        super().__init__(state, epoch)
+        self._begun: list[MaintainedRecursion | RunningBracket | RunningLoop] = []
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]

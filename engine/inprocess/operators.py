@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +56,6 @@ class EpochOperators:
         self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
-        self._begun: list[Any] = []  # the epochs of recursions
 
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]

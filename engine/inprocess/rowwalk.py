@@ -36,9 +36,8 @@ from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
 from .epoch import RunningEpoch
-from .joins.join import Joiner
 from .operators import KEPT_ALREADY
-from .state import ALONE, State
+from .state import State
 from .storage.batch import Batch, few_rows, no_rows
 
 Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
@@ -227,8 +226,6 @@ def _input(state: State, at: NodeId, node: Input) -> Take:
 
 def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
     joiner, sources = state.joiners[at], [term.source for term in node.terms]
-    if len(sources) == 1:
-        return _joined_alone(at, joiner, sources[0])
 
     def take(changes: Changes, running: RunningEpoch) -> bool:
         start = -1
@@ -249,24 +246,6 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
             return False
         if found[0]:
             changes[at] = found[0], found[1]
-        return True
-
-    return take
-
-
-def _joined_alone(at: NodeId, joiner: Joiner, source: NodeId) -> Take:
-    """As `_join`, of a join of one term."""
-
-    def take(changes: Changes, running: RunningEpoch) -> bool:
-        if source in changes:
-            rows, weights = changes[source]
-            if len(rows) > 1:
-                rows, weights = joiner.net_rows(0, rows, weights)
-            found = joiner.of_rows(0, rows, weights, None, ALONE) if rows else ((), (), ())
-            if found is None:
-                return False
-            if found[0]:
-                changes[at] = found[0], found[1]
         return True
 
     return take

@@ -52,7 +52,7 @@ from .state import State
 from .storage import sweep
 from .storage.allocator import kept_memory
 from .storage.batch import Batch, RowColumns, concat, consolidate, length_of
-from .storage.interner import Interner, Values, encode_rows
+from .storage.interner import Interner, Values, encode_each, encode_rows
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from .storage.serialization import ByteSource, Kept
@@ -133,8 +133,7 @@ class InProcess:
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
-        memories, walk_for = self._state.memories, rows_walked(self._own)
-        restless = memories.restless if memories.any else tuple
+        restless, walk_for = self._state.memories.restless, rows_walked(self._own)
         return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, walk_for)
 
     @property
@@ -181,7 +180,7 @@ class InProcess:
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if self._later is not None:
             self._settle()  # it may give values other numbers
-        schema = self._inputs.get(relation) or self._schema(relation)
+        schema = self._schema(relation)
         batch = self._encode(schema, rows)
         self.values.hold(schema, batch)
         return batch
@@ -221,8 +220,7 @@ class InProcess:
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         if len(rows) <= thresholds.ROWS_ONE_BY_ONE:
-            encode, one = self.values.coding(schema).encode, self.values.encode
-            return Batch(RowColumns([encode(row, one) for row in rows], len(schema)), len(rows))
+            return Batch(RowColumns(encode_each(self.values, schema, rows), len(schema)), len(rows))
         return Batch(encode_rows(self.values, schema, rows), len(rows))
 
     @property

@@ -90,7 +90,7 @@ class Runs:
         self._runs, self._present.taken = [], []
 
     def settle(self, committed: bool) -> None:
-        self._runs, self._present.taken = [], []
+        self.hand_over()
 
     def _single(self) -> list[SignedBatch] | None:
         """The only run, if its rows came one by one, as batches."""

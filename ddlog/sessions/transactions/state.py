@@ -212,19 +212,14 @@ class SessionState:
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
-        how: dict[str, Any] = {
-            "static": static, "max_iterations": self.max_iterations, "progress": self.progress
-        }  # fmt: skip
+        limit, progress = self.max_iterations, self.progress
+        commit: Callable[..., dict[str, Delta]] = self.host.runtime.commit
         if seal is not None:
-            how["seal"] = seal
-        commit = self.host.runtime.commit
-        if self.recorder is None and self.sparing is None:
-            deltas = commit(changes, **how)
-        else:
-            run: Callable[[], dict[str, Delta]] = partial(commit, changes, **how)
-            if self.recorder is not None:
-                run = partial(self.recorder.commit, run, self.epochs)
-            deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
+            commit = partial(commit, seal=seal)
+        run = partial(commit, changes, static=static, max_iterations=limit, progress=progress)
+        if self.recorder is not None:
+            run = partial(self.recorder.commit, run, self.epochs)
+        deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
         self.epochs += 1
         return deltas
 
@@ -238,7 +233,7 @@ class SessionState:
         """The changes of the output relations among those of an epoch."""
         if self._untold:
             deltas = {name: delta for name, delta in deltas.items() if name not in self._untold}
-        return Changes(deltas, self.program.relations, self.typedefs, self._delta_frame, self._texts)
+        return self.changes(deltas)
 
     def changes(self, deltas: Mapping[str, Delta]) -> Changes:
         """The changes of output relations, to give out."""

@@ -120,8 +120,8 @@ class Transaction:
         if take is None or not isinstance(changes, Runs):
             return False
         taken = [*map(take, rows)]
-        (changes.insert if sign > 0 else changes.delete)(taken)
         self._touched.add(declared.name)
+        (changes.insert if sign > 0 else changes.delete)(taken)
         return True
 
     def take_back(self, declared: Relation, mark: int, known: bool) -> None:
@@ -167,7 +167,7 @@ class Transaction:
         """Applies the pending changes as one epoch, and returns the changes of the outputs. Whatever is
         raised, the transaction is over and the session is at its last commit."""
         try:
-            with Diagnosing(self._state, None):
+            with self._state.diagnosing():
                 batches = self.batches()
                 for name in self._touched:
                     self._inputs[name].hand_over()

@@ -299,13 +299,9 @@ class Store(Unread):
         """As `set_rows`, of one row: the change of its presence."""
         if self.weights is not None or sign < 0:
             return self.add_one(row, sign, 0 if sign > 0 else 1)
-        self._undo.append(self.table.size)
-        if not self.table.add_row(row):
-            return 0
-        self.present += 1
-        if self._indexes:
-            self._arrange(self.present - 1, row, 1)
-        return 1
+        before = self.present
+        self._add_new((row,))
+        return self.present - before
 
     def keep_rows(self, rows: Sequence[tuple[int, ...]], weights: Sequence[int], is_net: bool) -> None:
         """Adds a few weighted rows. `is_net`: they are the change of a set."""
