@@ -100,7 +100,7 @@ def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None
 
 
 def _has_letters(cells: Iterable[str]) -> bool:
-    """Whether there are letters: a row `0,1` is hardly ever the names of columns `c0` and `c1`."""
+    """Whether some cell has a letter. The row `0,1` is hardly ever a header of columns `c0` and `c1`."""
     return any(sign.isalpha() for cell in cells for sign in cell)
 
 

@@ -84,12 +84,12 @@ def excludes_null(node: Expression) -> bool:
 
 
 def is_unordered_list(node: Expression) -> bool:
-    """Whether an aggregate is a list or a text of all values, without an order of its own."""
+    """Whether an expression is `list` or `string_agg` (or a synonym) without ORDER BY."""
     return isinstance(node, sql.ArrayAgg | sql.GroupConcat) and not isinstance(node.this, sql.Order)
 
 
 def is_none_of(values: Sequence[SqlValue]) -> Expr:
-    """Whether one of some values is NULL."""
+    """The expression that is true if at least one of the values is NULL."""
     tests = [tree("is_none($)", value.tree) for value in values if value.nullable]
     return reduce(lambda a, b: tree("$ or $", a, b), tests) if tests else tree("false")
 

@@ -89,7 +89,7 @@ def _is_of_partition(block: SelectBlock, node: Expression) -> bool:
 
 
 def _tells_equal_rows_apart(block: SelectBlock, node: Expression) -> bool:
-    """Whether a window function may give other values to rows that are equal in the order."""
+    """Whether a window function may give different values to rows that its ORDER BY does not tell apart."""
     function, _, _, spec = _parts(block, node)
     if spec is not None and (str(spec.args.get("kind")).upper() == "ROWS" or spec.args.get("exclude")):
         return not _is_of_partition(block, node)

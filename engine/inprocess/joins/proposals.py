@@ -44,7 +44,7 @@ _noting = threading.Lock()
 
 class Proposal(NamedTuple):
     """The rows (None: all) that a candidate extends, and about how many it gives. `by_means`: the rows were
-    not asked for. `by_sample`: some were."""
+    not asked for. `by_sample`: some of them were, for all, by several candidates."""
 
     look_up: LookUp
     rows: Array | None
@@ -192,7 +192,7 @@ class Proposer:
         counts = self._sampled(candidates, sample, tally)
         asked = _worth_asking(counts, sample)
         if len(asked) == 1:
-            (best, *_), sampled = asked, len(rows) < length and len(candidates) > 1
+            best, sampled = asked[0], len(rows) < length and len(candidates) > 1
             return [Proposal(candidates[best], None, sample.total(counts[best]), by_sample=sampled)]
         with _noting:
             tally.split += 1

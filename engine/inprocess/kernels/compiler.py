@@ -124,7 +124,8 @@ def _loaded(function: F, loader: Loader) -> F:
 
 
 def _kind_of(value: Any) -> Any:
-    """What machine code for an argument depends on, if the argument is no number."""
+    """The key by which machine code is told apart for an argument that is no number: the type of an array,
+    with its item type, dimensions and flags; of a tuple, the keys of its items."""
     if isinstance(value, np.ndarray):
         return type(value), value.dtype, value.ndim, value.flags.num
     return tuple(map(_kind_of, value)) if type(value) is tuple else type(value)

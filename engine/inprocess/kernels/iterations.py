@@ -17,8 +17,8 @@ from . import following, hashing, ranks
 from .compiler import kernel
 
 SIZE, LOGGED, DONE, LAST, SPENT = range(5)
-"""What a state of `iterate` holds: the size of the table, the ranks noted, the iterations done and the last
-of them, and the rows that were looked up or found."""
+"""Places in the array `state` of `iterate`: the number of rows in the table, of changed ranks in the log, and
+of iterations that ran; the last of these iterations; and the number of rows looked up or found."""
 
 
 @kernel

@@ -44,7 +44,7 @@ class _Unknown(Exception):
 
 @dataclass(frozen=True)
 class Loader:
-    """What machine code is loaded with."""
+    """The parts of LLVM and numba by which machine code is loaded, and the versions that it must be of."""
 
     version: str  # of numba
     processor: tuple[str, str, str]  # the system, the processor, and its features, as numba notes them

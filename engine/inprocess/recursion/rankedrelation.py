@@ -380,7 +380,7 @@ def _summed(parts: list[DerivedRows]) -> DerivedRows:
     rows, weights = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     if len(rows) == 1:
         return DerivedRows(rows, weights)
-    reserve(72 * len(rows))
+    reserve(72 * len(rows))  # a hash set of up to four times as many places, with ids, and three arrays
     return DerivedRows(*kernels.summed(rows, weights))
 
 
