@@ -54,6 +54,7 @@ class ShardEpoch(RunningEpoch):
         self.state.copies.begin(active)
 
     def rollback(self) -> None:
+        self._team.abort()
         super().rollback()
         self.state.copies.rollback(self.active)
 

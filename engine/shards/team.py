@@ -76,7 +76,10 @@ class Team:
             self._moved.notify_all()
 
     def abort(self) -> None:
-        """Gives the attempt up, on all workers."""
+        """Gives the attempt up, on all workers, if none of them has. A worker does so before it rolls its
+        state back, as others may be reading it."""
+        if self._aborted >= self._serial:
+            return
         self._give_up(self._serial)
         for lines in self._lines.values():
             self._send(lines.meet, _pickled((self._serial, "abort", None)))
@@ -195,6 +198,7 @@ class Team:
             try:
                 self._wait(serial, moment)
                 answer = True, self._handle(request)
+                self._wait(serial, moment)  # the state may have been rolled back meanwhile
             except Aborted as error:
                 answer = False, str(error)
             except Exception as error:

@@ -28,15 +28,17 @@ from ddlog.engine.circuit import (
     Term,
 )
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.joins.join import Joiner
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member
+from ddlog.engine.shards.epoch import ShardEpoch
 from ddlog.engine.shards.placement import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
-from ddlog.engine.shards.team import Team, end_of
+from ddlog.engine.shards.team import Aborted, Team, end_of
 from ddlog.engine.shards.views import Asked
 
 from ..taking import small
@@ -45,7 +47,7 @@ from .random_circuits import Changes, any_circuits, circuits, less, modes, schem
 from .test_loops import early_checkpoints, loops
 from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
-from .threads import in_threads
+from .threads import all_lines, in_threads
 
 thorough = trying(10)
 
@@ -368,6 +370,44 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
         assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
     finally:
         runtime.close()
+
+
+def test_no_answer_of_a_worker_that_gives_up_meanwhile_is_taken() -> None:
+    teams = [Team(rank, lines) for rank, lines in enumerate(all_lines(2))]
+    teams[0].start(lambda request: None)
+    teams[1].start(lambda request: teams[1].abort())
+    try:
+        for team in teams:
+            team.begin(1)
+        with pytest.raises(Aborted):
+            teams[0].ask({1: "rows of a state that is rolled back"})
+    finally:
+        for team in teams:
+            team.close()
+
+
+def test_an_epoch_is_given_up_before_its_state_is_rolled_back() -> None:
+    acts: list[tuple[int, str]] = []
+    abort, rollback = Team.abort, RunningEpoch.rollback
+
+    def noted_abort(self: Team) -> None:
+        acts.append((self.rank, "abort"))
+        abort(self)
+
+    def noted_rollback(self: ShardEpoch) -> None:
+        acts.append((self._team.rank, "rollback"))
+        rollback(self)
+
+    runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), 3)
+    try:
+        commit(runtime, {"A": [((k, 0), 1) for k in range(9)], "B": [((k,), 1) for k in range(9)]})
+        noting = mock.patch.object(Team, "abort", noted_abort)
+        with noting, mock.patch.object(RunningEpoch, "rollback", noted_rollback), pytest.raises(RowFault):
+            commit(runtime, {"C": [((0,), 1)]})
+    finally:
+        runtime.close()
+    for rank in range(3):
+        assert [act for by, act in acts if by == rank][:2] == ["abort", "rollback"]
 
 
 FAULTS_IN_A_WINDOW = """
