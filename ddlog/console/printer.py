@@ -90,7 +90,7 @@ def _array(table: RelationView | Result, opening: str, closing: str) -> Iterator
 
 
 def _columns(relation: Relation) -> tuple[list[str], list[Type]]:
-    return [column.name for column in relation.columns], [column.type for column in relation.columns]
+    return [*relation.titles], [column.type for column in relation.columns]
 
 
 class TableSink:

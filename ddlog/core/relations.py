@@ -84,6 +84,14 @@ class Relation:
         return states.union(self.window.reads if self.window is not None else ())
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """The names of the columns in files and tables: of some, an attribute gives another one than a rule
+        can write."""
+        names = tuple(column.name for column in self.columns)
+        forms = self.constructor.json if self.constructor is not None else ()
+        return tuple(form.name for form in forms) if len(forms) == len(names) else names
+
+    @property
     def source_name(self) -> str:
         """The name that the relation has in its source."""
         return self.original or self.name

@@ -11,7 +11,7 @@ from .arrowsizes import check_room, check_rows
 from .dialects import Dialect
 from .faults import CellFault
 from .formats import TableFormat
-from .header import column_places
+from .header import places_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def in_columns(table: pa.Table, relation: Relation, dialect: Dialect) -> pa.Table:
     """A table with the names of the relation's columns where the dialect, or another case, names them. Other
     columns stay, to be errors, if the dialect does not ignore them."""
-    places = column_places(table.column_names, dialect.names(relation))
+    places = places_in(table.column_names, relation, dialect)
     if None in places or (dialect.extra == "error" and len(places) < table.num_columns):
         return table
     return table.select(places).rename_columns([column.name for column in relation.columns])

@@ -250,7 +250,9 @@ def _bare_text(text: str, form: TextForm, type: Type) -> Any:
 
 def check_names(found: list[str], relation: Relation) -> None:
     """Checks that a table has the columns of the relation, in any order. Raises CellFault."""
-    names = [column.name for column in relation.columns]
+    if sorted(found) == sorted(column.name for column in relation.columns):
+        return
+    names = relation.titles
     missing = next((name for name in names if name not in found), None)
     wrong = next((name for name in found if name not in names or found.count(name) > 1), None)
     if missing is None and wrong is None:

@@ -264,7 +264,7 @@ def csv_line(cells: Sequence[str | None]) -> str:
 
 def csv_header(relation: Relation, first: Sequence[str] = ()) -> str:
     """The line that names the columns."""
-    return csv_line([*first, *(column.name for column in relation.columns)])
+    return csv_line([*first, *relation.titles])
 
 
 def _cell_writers(relation: Relation, typedefs: TypeDefs) -> list[Callable[[Any], str | None]]:

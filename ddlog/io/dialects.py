@@ -63,7 +63,7 @@ class Dialect:
             if own is not None and own not in mapped:
                 expected = f"a name for the column `{own}`, too, as in {own}:OTHER,{name}:{there}"
                 raise DDlogError([BadPlaceOption("map", f"{name}:{there}", expected)])
-        return [mapped.get(name, name) for name in columns]
+        return [mapped.get(name, title) for name, title in zip(columns, relation.titles, strict=True)]
 
 
 PLAIN = Dialect()

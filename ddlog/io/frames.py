@@ -15,7 +15,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String
 from .columns import ColumnData, Columns, TypeDefs, check_names, integer_bounds, rounded
 from .dialects import PLAIN
 from .faults import CellFault, FaultyFile, raise_fault
-from .header import column_places
+from .header import places_in
 from .plainform import from_plain
 
 _TIMES = "mM"  # the kinds of NumPy's times, which its lists have as numbers
@@ -52,7 +52,7 @@ def _no_table(table: Any) -> CellFault:
 
 def _by_name(names: list[str], found: list[Any], relation: Relation, typedefs: TypeDefs) -> Columns:
     """Columns with names, in any case unless one is written alike."""
-    places = column_places(names, [column.name for column in relation.columns])
+    places = places_in(names, relation)
     if None in places or len(places) < len(names):
         check_names(names, relation)
     given = zip(places, relation.columns, strict=True)

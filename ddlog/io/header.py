@@ -37,7 +37,7 @@ def find_header(
     cells. Raises CellFault for a header that is not right."""
     names = dialect.names(relation)
     cells = [cell.strip().removeprefix("\ufeff") for cell in first.cells]
-    places = column_places(cells, names)
+    places = places_in(cells, relation, dialect)
     if dialect.header == "no":
         return None, ""
     is_row = len(cells) == len(names) and all(map(is_value, readers, first.cells))
@@ -68,9 +68,10 @@ def check_no_header(
 ) -> str:
     """A note, or nothing, about the first row of a file that has no header, if it names the columns. Raises
     CellFault if it can be no row, unless wrong rows are refused."""
-    names = [column.name for column in relation.columns]
     cells = [cell.strip() for cell in first.cells]
-    if len(cells) != len(names) or not _has_letters(cells) or None in column_places(cells, names):
+    if len(cells) != len(relation.columns) or not _has_letters(cells):
+        return ""
+    if None in places_in(cells, relation):
         return ""
     if all(map(is_value, readers, first.cells)):
         return "the first line names the columns, and is taken for a row; header=yes says otherwise"
@@ -79,6 +80,16 @@ def check_no_header(
     message = "this line names the columns, and is read as a row"
     help = "an option of the place says that the first line is a header: `?header=yes`"
     raise CellFault(message, first.line, 1, first.text, len(first.text), help)
+
+
+def places_in(found: Sequence[str], relation: Relation, dialect: Dialect = PLAIN) -> list[int | None]:
+    """The place of each column of a relation among those found, by its name in files, or else all by those in
+    rules; None: it is not there, or twice."""
+    places = column_places(found, dialect.names(relation))
+    if None not in places or dialect.map:
+        return places
+    ruled = column_places(found, [column.name for column in relation.columns])
+    return places if None in ruled else ruled
 
 
 def column_places(found: Sequence[str], names: Sequence[str]) -> list[int | None]:

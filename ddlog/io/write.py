@@ -53,7 +53,7 @@ def _table(
 
     if not relation.columns:
         raise ValueError(f"{format.capitalize()} has no rows without columns, and {relation.name} has none")
-    named = [(column.name, column.type) for column in relation.columns]
+    named = [(title, c.type) for title, c in zip(relation.titles, relation.columns, strict=True)]
     return portable(to_table(named, columns, typedefs, weights))
 
 

@@ -11,6 +11,7 @@ from .jsonnames import renamed_constructor, renamed_field
 
 _SERDE = re.compile(r"\s*serde\s*\((.*)\)\s*", re.DOTALL)
 _PART = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"|\([^()]*\)|[^,"()])+)(?:,|$)')
+_SIGN = re.compile(r"\\(.)")
 _SETTING = re.compile(r'(\w+)(?:\s*=\s*"((?:[^"\\]|\\.)*)")?')
 
 
@@ -132,4 +133,8 @@ def serde_settings(attribute: syntax.Attribute) -> Iterator[tuple[str, str | Non
             for part in _PART.finditer(found.group(1)):
                 written = part.group(1).strip()
                 setting = _SETTING.fullmatch(written)
-                yield (written, None) if setting is None else (setting.group(1), setting.group(2))
+                yield (
+                    (written, None)
+                    if setting is None
+                    else (setting[1], setting[2] and _SIGN.sub(r"\1", setting[2]))
+                )

@@ -54,7 +54,8 @@ class RowTexts:
 
 def columns_of(relation: Relation) -> list[dict[str, str]]:
     """The names and types of the columns of a relation."""
-    return [{"name": each.name, "type": str(each.type)} for each in relation.columns]
+    named = zip(relation.titles, relation.columns, strict=True)
+    return [{"name": title, "type": str(each.type)} for title, each in named]
 
 
 def body_of(table: Table, media: str, extra: Mapping[str, Any], most: int, offset: int = 0) -> bytes | Parts:

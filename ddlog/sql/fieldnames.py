@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
+from ..syntax import Attribute
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
+from ..syntax.templates import NOWHERE, string
 
 
 @cache
@@ -21,3 +24,23 @@ def field_name(name: str) -> str:
     if not (kept[0].islower() or kept[0] == "_"):
         kept = f"c{kept}"
     return f"{kept}_" if kept in _reserved() or kept == "_" else kept
+
+
+def field_names(names: Sequence[str]) -> list[str]:
+    """Names for all columns of a relation, no two alike."""
+    found: list[str] = []
+    for name in names:
+        made = base = field_name(name)
+        number = 1
+        while made in found:
+            made, number = f"{base}_{number}", number + 1
+        found.append(made)
+    return found
+
+
+def titled(field: str, title: str) -> tuple[Attribute, ...]:
+    """The attribute of a field that has another name in files, if it has one."""
+    if title in ("", field):
+        return ()
+    written = title.replace("\\", r"\\").replace('"', r"\"")
+    return (Attribute("rust", string(f'serde(rename="{written}")'), NOWHERE),)

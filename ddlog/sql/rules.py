@@ -15,6 +15,7 @@ from .. import syntax as ast
 from ..errors.origins import MadeRelation, SqlMeaning, SqlPlace
 from ..errors.source import Span
 from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, placed, string, tree, written_type
+from .fieldnames import titled
 from .types import SqlType, SqlValue, variables_in
 
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
@@ -24,7 +25,7 @@ _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", 
 class SqlColumn:
     """A column of a relation. `name` is that of SQL, `field` that of the relation; `wrapped`: the relation
     has the type of a table, and not the plain one. `read` is a template of the plain value of one of another
-    type."""
+    type. `title` is its name in files, if it is not the field's."""
 
     name: str
     field: str
@@ -32,6 +33,7 @@ class SqlColumn:
     nullable: bool
     wrapped: bool = False
     read: str = ""
+    title: str = ""
 
     @property
     def written(self) -> str:
@@ -303,7 +305,10 @@ class SqlOutput:
         """Declares a relation; `kind` is what stands before its name, `original` the name of its table or
         view, `key` the primary key of a row `x`."""
         role, kind = kind.split() if " " in kind else ("internal", kind)
-        fields = tuple(ast.Field(c.field, written_type(c.written), (), NOWHERE) for c in relation.columns)
+        fields = tuple(
+            ast.Field(c.field, written_type(c.written), titled(c.field, c.title), NOWHERE)
+            for c in relation.columns
+        )
         said, value = ("original", string(original)) if original else ("made", None)
         primary = None if key is None else ast.PrimaryKey("x", key, NOWHERE)
         made = ast.RelationDecl(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from . import conversions as c
 from .attach import attached, known_table, modules_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
-from .fieldnames import field_name
+from .fieldnames import field_names
 from .literals import readable
 from .moments import NAME as CLOCK
 from .places import SqlError, SqlPlaces
@@ -44,6 +44,7 @@ class ModuleTranslation:
         self.constraints: list[Constraint] = []
         self.primary: dict[str, tuple[str, ...]] = {}  # the keys of tables
         self.broken: set[str] = set()  # names of tables and views that have errors
+        self.written: dict[str, str] = {}  # names in small letters, as they stand in quotation marks
         self.is_first = True  # whether no statement has been translated
         self.imports = ["sql", "group", *places.dialect.modules]
 
@@ -73,6 +74,9 @@ class ModuleTranslation:
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
         is_first, self.is_first = self.is_first, False
+        for each in node.find_all(sql.Identifier):
+            if each.quoted:
+                self.written.setdefault(each.name.lower(), each.name)
         match node:
             case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
                 self._table(node)
@@ -107,6 +111,11 @@ class ModuleTranslation:
         if not is_first or self.relations:
             self.places.wrong("SET TimeZone stands before all other statements", node)
         c.zone_called(item.this.expression.name)
+
+    def _titles(self, names: Sequence[str]) -> list[str]:
+        """The names of columns in files: as they are first written in quotation marks. Of a name that several
+        columns have, there are none."""
+        return ["" if names.count(name) > 1 else self.written.get(name, name) for name in names]
 
     def failed(self, node: Expression) -> None:
         """Notes that a statement has errors: what it would declare is known, but not what it is."""
@@ -161,7 +170,8 @@ class ModuleTranslation:
                 self._constrain(node.this.this, names, each.kind, definition.name.lower())
         self.primary[name] = tuple(key)
         columns = [
-            SqlColumn(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns
+            replace(column, field=field, nullable=column.nullable and column.name not in key, title=title)
+            for column, field, title in zip(columns, field_names(names), self._titles(names), strict=True)
         ]
         made = SqlRelation(relation, tuple(columns))
         fields = {x.name: x.field for x in columns}
@@ -185,7 +195,7 @@ class ModuleTranslation:
                     pass  # a constraint of the table
                 case _:
                     self.places.refuse(f"the constraint {self.places.written(each)[:40]}", node)
-        return SqlColumn(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
+        return SqlColumn(node.name.lower(), "", type, nullable, True), key
 
     def _constrain(self, table: Expression, names: list[str], node: Expression, column: str = "") -> None:
         """Notes a constraint of a table, or of a column of it."""
@@ -266,9 +276,10 @@ class ModuleTranslation:
 
     def _write(self, name: str, relation: str, query: SqlQuery) -> None:
         values = query.branches[0].values
+        titles, fields = self._titles(query.names), field_names(query.names)
         columns = tuple(
-            SqlColumn(n, f, v.type, v.nullable, True)
-            for n, f, v in zip(query.names, _fields(query.names), values, strict=True)
+            SqlColumn(name, field, value.type, value.nullable, True, title=title)
+            for name, field, value, title in zip(query.names, fields, values, titles, strict=True)
         )
         made = SqlRelation(relation, columns)
         self.output.declare("output relation" if query.is_set else "output multiset", made, name)
@@ -340,15 +351,3 @@ def _names_nothing(star: Expression) -> bool:
     return isinstance(select, sql.Count) or (
         isinstance(select, sql.Select) and isinstance(select.parent, sql.Exists)
     )
-
-
-def _fields(names: tuple[str, ...]) -> list[str]:
-    """Names for all columns of a relation, no two alike."""
-    found: list[str] = []
-    for name in names:
-        made = base = field_name(name)
-        number = 1
-        while made in found:
-            made, number = f"{base}_{number}", number + 1
-        found.append(made)
-    return found

@@ -11,8 +11,8 @@ from collections.abc import Collection
 
 from .. import syntax
 from ..syntax.printing import module_text
-from ..syntax.templates import NOWHERE, placed, string, written_type
-from .fieldnames import field_name
+from ..syntax.templates import NOWHERE, placed, written_type
+from .fieldnames import field_name, titled
 from .types import STRUCTS, SqlType
 
 _NAME = re.compile(r"\bStruct_\w+")
@@ -43,15 +43,8 @@ def _declarations(text: str, known: Collection[str]) -> list[syntax.TypeDecl]:
 
 def _declared(type: SqlType) -> syntax.TypeDecl:
     fields = tuple(
-        syntax.Field(field_name(name), written_type(f"Option<{part.outside}>"), _renamed(name), NOWHERE)
-        for name, part in zip(type.fields, type.parts, strict=True)
+        syntax.Field(made, written_type(f"Option<{part.outside}>"), titled(made, name), NOWHERE)
+        for made, name, part in zip(map(field_name, type.fields), type.fields, type.parts, strict=True)
     )
     made = syntax.ConstructorDecl(type.name, fields, (), NOWHERE)
     return syntax.TypeDecl(type.name, (), (made,), (), NOWHERE, NOWHERE)
-
-
-def _renamed(name: str) -> tuple[syntax.Attribute, ...]:
-    """The attribute of a field that has another name in JSON."""
-    if field_name(name) == name:
-        return ()
-    return (syntax.Attribute("rust", string(f'serde(rename="{name}")'), NOWHERE),)

@@ -23,6 +23,7 @@ from pyarrow.parquet import write_table as write_parquet
 
 import ddlog
 from ddlog import DDlogError
+from ddlog.console.cli import main
 from ddlog.engine import memory
 from ddlog.engine.memory import resident
 from ddlog.io.dialects import OPTIONS
@@ -94,6 +95,48 @@ def test_names_of_columns_may_have_other_signs_in_files(tmp_path: Path, ending: 
     with ddlog.compile(tmp_path / "shop.sql").session() as session:
         session.load(place)
         assert [(row.id, str(row.twice)) for row in session["sums"]] == [(7, "5.00")]
+
+
+QUOTED = """
+CREATE TABLE item ("Größe" INTEGER, key VARCHAR, "Order ID" INTEGER, order_id INTEGER, "a ""b\\" INTEGER);
+CREATE VIEW copy AS SELECT *, "Größe" + 1 AS "Größe", "Order ID" AS "ID" FROM item;
+CREATE VIEW again AS SELECT "Größe", key, "Order ID", order_id, "a ""b\\" FROM item;
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet"])
+def test_files_have_the_names_of_columns_as_sql_has_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    (tmp_path / "item.sql").write_text(QUOTED)
+    names = ["Größe", "key", "Order ID", "order_id", 'a "b\\']
+    place = tmp_path / "item.csv"
+    place.write_text(",".join([*names[:4], '"a ""b\\"']) + "\n1,k,2,3,4\n")
+    for number in range(2):
+        out = tmp_path / str(number)
+        asked = ["run", str(tmp_path / "item.sql"), "--input", f"Item={place}", "--quiet"]
+        assert main([*asked, "--output", str(out), "--format", ending]) == 0, capsys.readouterr().err
+        place = out / f"Again.{ending}"
+    with ddlog.compile(tmp_path / "item.sql").session() as session:
+        session.load(f"Item={place}")
+        assert session["again"].to_arrow().to_pylist() == [dict(zip(names, (1, "k", 2, 3, 4), strict=True))]
+        assert session["copy"].columns == (*names, "größe_1", "ID")
+        session.insert_table("Item", session["again"].to_arrow())
+        session.commit()
+        assert session["again"].to_arrow().num_rows == 2
+
+
+def test_an_attribute_names_a_column_in_files(tmp_path: Path) -> None:
+    program = ddlog.compile("""
+input relation R(#[rust="serde(rename=\\"Größe\\")"] size: u8, b: string)
+output relation O[R]
+O[x] :- R[x].
+""")
+    for name in ("Größe", "size"):
+        with program.session() as session:
+            session.load(f"R={written(tmp_path / 'r.csv', f'b,{name}{chr(10)}x,1{chr(10)}')}")
+            assert session["O"].to_arrow().to_pylist() == [{"Größe": 1, "b": "x"}]
+            assert [row.size for row in session["O"]] == [1]
 
 
 def test_an_empty_name_and_names_that_become_one_are_no_columns(tmp_path: Path) -> None:

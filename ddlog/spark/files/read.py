@@ -309,10 +309,10 @@ def _order(relation: Relation, lines: Sequence[str], typedefs: TypeDefs, path: s
 def _renamed(frame: Any, relation: Relation, dialect: Dialect) -> Any:
     """A DataFrame with the names of the relation's columns where the dialect, or another case, names them.
     Other columns stay, to be errors, if the dialect does not ignore them. Raises DDlogError."""
-    from ...io.header import column_places
+    from ...io.header import places_in
 
     own = [name for name in frame.columns if name != "$file"]
-    places = column_places(own, dialect.names(relation))
+    places = places_in(own, relation, dialect)
     if None in places or (dialect.extra == "error" and len(places) < len(own)):
         return frame
     named = zip(places, relation.columns, strict=True)

@@ -70,7 +70,7 @@ def write_frame(
         name = f"{place.rstrip('/')}/{file_name(relation.name)}"
         written = Written(spark, name)
         if format == "parquet":
-            plain = _plain(spark, frame, codec, columns, typedefs)
+            plain = _plain(spark, frame, codec, columns, typedefs).toDF(*relation.titles)
             written.observed(plain).write.mode("overwrite").parquet(name)
         else:
             whole = frame.coalesce(1) if rows is not None and rows <= _FEW else frame
