@@ -54,7 +54,8 @@ def item_rows(
 
 def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
     """A function that gives the members of an object the names of columns, in any case and with any signs,
-    and leaves out others if the dialect ignores them, but not those that may be a column that lacks one."""
+    and leaves out others if the dialect ignores them, but not those that may be a column that lacks one. It
+    raises ValueError for a member that has the name of a column which another one is."""
     mapped: dict[Any, str] = {there: name for name, there in dialect.map}
     forms = forms_of(relation.constructor) if relation.constructor is not None else ()
     known = {form.name for form in forms}
@@ -78,6 +79,11 @@ def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
         if not isinstance(item, dict) or (not mapped and item.keys() <= known):
             return item
         renamed = {mapped.get(name, name): value for name, value in item.items()}
+        if len(renamed) < len(item):
+            twice = next(name for there, name in mapped.items() if {there, name} <= item.keys())
+            if dialect.extra == "error":
+                raise ValueError(f"`{twice}` is there beside the member that is mapped to it")
+            renamed |= {name: item[there] for there, name in mapped.items() if there in item}
         return {new: renamed[name] for name, new in columns_of(tuple(renamed)).items()}
 
     return named

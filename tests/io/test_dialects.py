@@ -200,6 +200,14 @@ def test_any_name_can_be_mapped(tmp_path: Path) -> None:
     assert "map=a_b_c:A%2C B %26 C,c2c:%252C" in inferred(place).place
 
 
+@pytest.mark.parametrize("row", ['{"who": "x", "a": "y", "n": 1}', '{"a": "y", "who": "x", "n": 1}'])
+def test_a_member_that_is_mapped_is_the_column_whatever_others_are_called(tmp_path: Path, row: str) -> None:
+    place = written(tmp_path / "c.jsonl", row)
+    assert read(f"{place}?map=a:who&extra=ignore", "Count") == ([("x", 1)], [])
+    with pytest.raises(DDlogError, match="`a` is there beside the member that is mapped to it"):
+        read(f"{place}?map=a:who", "Count")
+
+
 def test_a_first_line_that_is_no_value_is_a_header(tmp_path: Path) -> None:
     assert read(written(tmp_path / "c.csv", "a,n\nx,1\n"), "Count") == ([("x", 1)], [])
     assert read(written(tmp_path / "c.csv", "a,1\nn,2\n"), "Count") == ([("a", 1), ("n", 2)], [])
