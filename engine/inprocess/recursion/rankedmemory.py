@@ -105,7 +105,7 @@ class RankedSets:
             return False
         relation = self._relations[linear.relation]
         table = relation.table
-        look_ups = ready(linear, table.layout if table.is_numbered else None, self._imports)
+        look_ups = ready(linear, table.layout if table.is_numbered else None, self._stores())
         if look_ups is None:
             return False
         interrupt.check()
@@ -116,6 +116,10 @@ class RankedSets:
             self._time, self._gone = last, -(last + 1)
             derive_from(self._relations, rules, self)
         return done > 0
+
+    def _stores(self) -> Mapping[int, Imported]:
+        """The imports that can be looked up as they are now without a view."""
+        return self._imports
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
