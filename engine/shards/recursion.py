@@ -22,7 +22,7 @@ from ..inprocess.recursion.account import situation
 from ..inprocess.recursion.following import Following
 from ..inprocess.recursion.growingset import GrowingSet
 from ..inprocess.recursion.linear import Linear
-from ..inprocess.recursion.memories import GrowingSets, Imported, encoded, run_rule
+from ..inprocess.recursion.memories import GrowingSets, Imported, changed_rows, encoded, run_rule
 from ..inprocess.recursion.monotoneepoch import MaintainedRecursion
 from ..inprocess.recursion.rankedmemory import RankedSets
 from ..inprocess.recursion.rankedrelation import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
@@ -322,18 +322,18 @@ class RankedShards(WorkerMemory, RankedSets):
         self._searching = set[str]()
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
-        if self._alone:
+        source = None if start is None else rule.sources[start]
+        if source is None:
+            begins = not self._sending.team.rank  # nothing begins from no rows once
+        else:
+            begins = isinstance(source, str) or changed_rows(self._imports, source) > 0
+        if begins:
             super().derive(rule, start, seen)
-            return
-        if start is None and self._sending.team.rank:
-            return
-        batch = None if start is None else self._delta(rule.sources[start])
-        if start is not None and (batch is None or not batch.length):
-            return
-        views: list[View | None] = [
-            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
-        ]
-        for head, derived in run_rule(rule, start, batch, views, measured=self._measured):
+
+    def _take(self, head: str, derived: Batch) -> None:
+        if self._alone:
+            super()._take(head, derived)
+        else:
             self._sending.add(head, derived)
 
     def _view(self, source: Source, now: bool) -> View:

@@ -74,7 +74,7 @@ class RankedSets:
             since, before = clock(), measured.derived
         for head, derived in run_rule(rule, start, batch, views, measured=measured):
             self.watch.look()
-            self._relations[head].derive(derived)
+            self._take(head, derived)
         if measured is not None:
             until = clock()
             if measured.weight or until > measured.late:
@@ -94,8 +94,12 @@ class RankedSets:
         if found is None:
             return False
         self.watch.look()
-        self._relations[head].derive(found)
+        self._take(head, found)
         return True
+
+    def _take(self, head: str, derived: Batch) -> None:
+        """Takes rows that were derived."""
+        self._relations[head].derive(derived)
 
     def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
         """Runs iterations of a linear recursion, at most so many. False: the next one is to be run in the
