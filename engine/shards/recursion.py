@@ -55,6 +55,8 @@ class ShardsRecursion(Recursion):
     keys: Keys
     view_of: ViewOf
     whole: Situation
+    has_large_ranks = False
+    """Whether a worker has such, in this epoch."""
     exact = False
     """See `Sending`."""
 
@@ -63,7 +65,7 @@ class ShardsRecursion(Recursion):
         view_of, self.since = self.view_of, None
         if self.ranked is not None:
             relations = self.ranked.values()
-            if any(self.team.agree(are_large(relations))):
+            if self.has_large_ranks:
                 renumber(relations, np.unique(np.concatenate(self.team.agree(ranks_of(relations)))))
             assert self.searches is not None
             self.ranks_are_least = False
@@ -79,7 +81,7 @@ class ShardsRecursion(Recursion):
             )
             ranks.parts = self._stays and not self.exact
             return RunningRecursion(self, self.ranked, ranks)
-        if any(self.team.agree(any(relation.table.size for relation in self.sets.values()))):
+        if self.whole.rows:
             self.born_in_order = self.ranks_are_least = False
         else:
             self.in_order()
@@ -118,7 +120,9 @@ class MaintainedShards(MaintainedRecursion):
         self, recursion: ShardsRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]
     ) -> None:
         own = situation(recursion.relations.values(), imports)
-        recursion.whole = _summed(recursion.team.agree(own))
+        large = are_large((recursion.ranked or {}).values())
+        parts, are_so = zip(*recursion.team.agree((own, large)), strict=True)
+        recursion.whole, recursion.has_large_ranks = _summed(parts), any(are_so)
         recursion.exact = epoch.limit is not None
         super().__init__(recursion, imports, epoch)
 
