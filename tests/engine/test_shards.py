@@ -592,6 +592,39 @@ def test_iterations_that_stay_on_one_worker_send_nothing() -> None:
     runtime.close()
 
 
+def test_a_worker_without_rows_of_a_loop_says_nothing_in_its_rounds() -> None:
+    text = """
+    input relation Edge(x: s64, y: s64)
+    relation Label(x: s64, least: s64)
+    output relation Component(x: s64, least: s64)
+    Label(x, x) :- Edge(x, _).
+    Label(y, least) :- Component(x, least), Edge(x, y).
+    Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
+    """
+    runtime = in_threads(ddlog.compile(text).circuit("relational"), 3, first=1, maintain="always")
+    sent: list[int] = []
+
+    def send(team: Team, line: Any, message: bytes) -> None:
+        sent[-1] += team.rank == 0
+        plain(team, line, message)
+
+    plain = Team._send
+    with mock.patch.object(Team, "_send", send):
+        for length in (5, 15):
+            sent.append(0)
+            edges = [((x, x + 1), 1) for x in range(100 * length, 101 * length)]
+            edges.append(((101 * length, 101 * length), 1))
+            commit(runtime, {"Edge": edges})
+            commit(runtime, {"Edge": [(edges[2][0], -1)]})
+            sent[-1] = 0
+            gone = commit(runtime, {"Edge": [(edges[1][0], -1)]})
+            assert gone["Component"]
+            gone = commit(runtime, {"Edge": [(edges[1][0], 1), (edges[2][0], 1)]})
+            assert len(gone["Component"]) > length - 3
+    runtime.close()
+    assert sent[0] == sent[1]
+
+
 FAULTS_BY_ROUNDS = """
 input relation Start(x: s32, v: s32)
 input relation Edge(x: s32, y: s32, d: s32)
