@@ -49,7 +49,7 @@ from ..loopparts import Gate, LoopParts, unsteady
 from ..maintenance import Estimate, GivenUp, Watch
 from ..schema import Schema
 from ..versions import Seen, versions
-from .placement import Key
+from .carried import Key
 from .team import Team
 from .views import ShardsView, Spread, TimedShardsView
 from .wire import exchanged, packed, unpacked
