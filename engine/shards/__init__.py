@@ -24,6 +24,10 @@ derives is sent to its owners, and a vote says whether there is another one.
 has the rank that it would have in one worker, whatever shard it lies on, and the search for a derivation
 (`engine/ranks.py`) compares ranks of rows of several shards.
 
+**Some recursions iterate apart.** Where all rules carry a column on, as those of a closure do, what
+follows from the rows of a worker is its own (`carried`). Once something may shrink, each worker then runs the
+iterations by itself, as one worker would.
+
 **Product time is divided by rows.** In a recursion with groups or negations inside, or in a loop, the
 timeline of a row is on the worker that owns the row, and the body has Exchanges of its own. All workers visit
 the least time at which one of them has work (`loop`), so rows come and go in the rounds of one worker.

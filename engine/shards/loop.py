@@ -9,7 +9,8 @@ things are decided together:
 
 - Which time comes next: the least that some worker has work for. At it all workers visit all parts that this
   work may reach without entering or leaving a loop inside, whether they have work there or not. So an
-  Exchange gets a message of each worker, and a look-up finds the others at the same visit.
+  Exchange gets a message of each worker, and a look-up finds the others at the same visit. A worker that owns
+  no rows of the loop only hears of the times.
 - What `Settling` looks at: which relations changed, and whether the state is one that it was before.
 
 Whether a loop is maintained or evaluated anew (`engine.maintenance`) is decided by a vote, too, in which a
@@ -27,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..account import DEARER
-from ..circuit import Distinct, Exchange, Group, Join
+from ..circuit import Distinct, Exchange, Group, Import, Join
 from ..clock import work
 from ..divergence import Changing
 from ..epoch import Epoch
@@ -48,7 +49,7 @@ from ..loopparts import Gate, LoopParts, unsteady
 from ..maintenance import Estimate, GivenUp, Watch
 from ..schema import Schema
 from ..versions import Seen, versions
-from .placement import Key
+from .carried import Key
 from .team import Team
 from .views import ShardsView, Spread, TimedShardsView
 from .wire import exchanged, packed, unpacked
@@ -69,6 +70,17 @@ class ShardsLoop(LoopRecursion):
     def keeps_rounds(self) -> bool:
         """Whether there are timelines, or a recording to make them of."""
         return self.is_ready or (self.recording is not None and self.recording.complete)
+
+    @cached_property
+    def speaking(self) -> range:
+        """The workers that may have something to do in an epoch that is maintained: those that own rows, if
+        all rows that come or are looked up have owners by their columns."""
+        nodes = [part.node for part in self.parts.parts]
+        are_owned = all(
+            key if isinstance(node, Import) else key != () and not isinstance(node, Gate)
+            for node, key in zip(nodes, self.keys, strict=True)
+        )
+        return self.team.owning if are_owned else range(self.team.size)
 
     @cached_property
     def stretches(self) -> VisitStretches:
@@ -206,6 +218,8 @@ class ShardsLoopEpoch(LoopEpoch):
         self._team, self._values, self._at = recursion.team, recursion.evaluator.values, at
         super().__init__(recursion, memory, imports, epoch, reach)
         self._stretches = recursion.stretches
+        maintained = isinstance(memory, LoopTimelines)
+        self._speaking = recursion.speaking if maintained else range(self._team.size)
         self._waiting: dict[tuple[int, int], set[int]] = {}  # parts with events, by first part and time
         self._visited: tuple[int, dict[int, PartEvent]] = 0, {}  # the time, and the events of the parts
         self._changes: dict[int, Batch] = {}  # of relations at that time, by part
@@ -250,9 +264,11 @@ class ShardsLoopEpoch(LoopEpoch):
         if self._heap:
             order, time, first = self._heap[0]
             own = order, time, frozenset(self._waiting[first, time])
+            assert self._team.rank in self._speaking, "all rows have owners"
         against = self.weight if self._gives_up else 0.0
         self._asking = False
-        votes = self._team.agree((own, tuple(self._changes), tuple(self.settling.named), against))
+        vote = own, tuple(self._changes), tuple(self.settling.named), against
+        votes = self._team.relay(self._team.agree(vote, self._speaking), self._speaking)
         if 2 * sum(weight for *_, weight in votes) > self.total:
             raise GivenUp
         self.settling.named = [max(each) for each in zip(*(named for _, _, named, _ in votes), strict=True)]
@@ -277,17 +293,19 @@ class ShardsLoopEpoch(LoopEpoch):
 
     def _visit(self, at: int, time: int, event: PartEvent) -> Batch | None:
         self._team.ready()
+        if self._team.rank not in self._speaking:
+            return None
         match self._nodes[at]:
             case Exchange(_, key) as node:
                 self._asking = False
                 change = self._sum(event.changes[0], len(node.schema))
-                return exchanged(self._team, self._values, node.schema, key, change)
+                return exchanged(self._team, self._values, node.schema, key, change, self._speaking)
             case Gate():
                 flags = sum(int(batch.weight_array().sum()) for batch in event.changes[1])
                 flag = sum(self._team.agree(flags))  # one worker has it
                 event.changes[1] = [Batch((), 1, np.array([flag]))] if flag else []
             case Distinct() | Group() if self._asking and self._is_shared(at):
-                self._team.agree(None)
+                self._team.agree(None, self._speaking)
                 self._asking = False
         return super()._visit(at, time, event)
 
@@ -302,7 +320,7 @@ class ShardsLoopEpoch(LoopEpoch):
         sizes = [int(not time or source in self._moving) for source in self._parts.parts[at].sources]
         if sum(sizes) > 1:
             own = [0 if change is None else change.length for change in changes]
-            sizes = list(map(sum, zip(*self._team.agree(own), strict=True)))
+            sizes = list(map(sum, zip(*self._team.agree(own, self._speaking), strict=True)))
         self._asking = True
         found: list[Batch] = []
         for start, seen in versions(node.terms, sizes, begins):

@@ -1,10 +1,11 @@
 """The owners of the rows of a circuit's relations, and the Exchanges that rows reach them by.
 
-Of the columns of a relation one is chosen whose values decide on the owner: the one that most joins look
-rows up by, or else all. What is in a recursion counts more, since it runs in each iteration, and there groups
-count, too. But iterations change only the relations of the recursion, so that none of these is looked up by
-what imports bring: columns that a term shares with imports alone count as outside. A group is by its key.
-Rows that are where they are needed go through no Exchange.
+Of the columns of a relation one is chosen whose values decide on the owner: one by which the iterations of a
+recursion stay on one worker (`carried`), else the one that most joins look rows up by, else all. What is in a
+recursion counts more, since it runs in each iteration, and there groups count, too. But iterations change
+only the relations of the recursion, so that none of these is looked up by what imports bring: columns that a
+term shares with imports alone count as outside. A group is by its key. Rows that are where they are needed go
+through no Exchange.
 
 What a recursion imports has owners: elsewhere a row may come by one worker and go by another, so that no
 worker knows whether it is there, which the search for a derivation has to know. So does all that a join looks
@@ -58,8 +59,8 @@ from ..operators.steps import has_effect
 from ..rules import rules_of, schemas_of
 from ..schema import Schema
 from ..windowmemory import remembered_nodes
+from .carried import Key, Keys, carried
 
-Key: TypeAlias = tuple[int, ...]
 _IN_RECURSION = 4  # votes of a look-up in a recursion
 _Path: TypeAlias = tuple[NodeId, ...]
 """Fixpoints, each in the body of the one before."""
@@ -93,7 +94,7 @@ def may_be_placed(circuit: Circuit) -> bool:
 
 def placed(circuit: Circuit) -> Placed:
     """A relational circuit as one of changes, with owners for the rows of its relations."""
-    scope = _Scope(circuit.nodes, (), None, {}, False)
+    scope = _Scope(circuit.nodes, (), None, {}, False, {})
     placing = _Placing(scope, _Chosen(scope), None, circuit.nodes)
     relations = tuple((name, placing.new[at]) for name, at in circuit.relations)
     whole = incrementalize(Circuit(tuple(placing.nodes), relations))
@@ -140,13 +141,16 @@ def keys_of_parts(
     return keys
 
 
-def is_searched(node: Fixpoint) -> bool:
-    """True if a recursion is maintained by searches for derivations."""
+def carried_if_searched(node: Fixpoint) -> Keys | None:
+    """The columns by which the iterations of a recursion stay on one worker, if there are such, where it is
+    maintained by searches for derivations; else None."""
     if node.lifted:
-        return False
+        return None
     evaluator = Evaluator(Values())
     rules, facts = rules_of(node, lambda join, schemas: Joiner(join, schemas, evaluator))
-    return searches_of(rules, facts, schemas_of(node), evaluator) is not None
+    if searches_of(rules, facts, schemas_of(node), evaluator) is None:
+        return None
+    return carried(rules, bool(facts), schemas_of(node)) or {}
 
 
 def _key_of(node: Node, keys: Sequence[Key | None], sources: Sequence[int] | None = None) -> Key | None:
@@ -183,20 +187,23 @@ def _carried(join: Join | DeltaJoin, key: Key | None) -> Key | None:
 @dataclass(frozen=True)
 class _Scope:
     """A circuit, or the body of a recursion in it: `results` are the nodes of its relations. `searched`: it
-    is maintained by searches."""
+    is maintained by searches. `carried` are the columns by which its iterations stay on one worker."""
 
     nodes: Sequence[Node]
     path: _Path
     parent: _Scope | None
     results: Mapping[str, NodeId]
     searched: bool
+    carried: Keys
 
     def inner(self, at: NodeId) -> _Scope:
         """The scope of a fixpoint in this one."""
-        node = self.nodes[at]
+        node, carried = self.nodes[at], None
         assert isinstance(node, Fixpoint)
-        searched = self.parent is None and not isinstance(node, Bracket) and is_searched(node)
-        return _Scope(node.body.nodes, (*self.path, at), self, dict(node.results), searched)
+        if self.parent is None and not isinstance(node, Bracket):
+            carried = carried_if_searched(node)
+        searched = carried is not None
+        return _Scope(node.body.nodes, (*self.path, at), self, dict(node.results), searched, carried or {})
 
 
 class _Chosen:
@@ -253,6 +260,9 @@ class _Chosen:
 
     def key(self, relation: _Relation, schema: Schema) -> Key:
         """The columns for a relation with these columns."""
+        path, name = relation
+        if name and name in self._scopes[path].carried:
+            return self._scopes[path].carried[name]
         counted = self._votes.get(relation, Counter())
         best = max(counted, key=lambda position: (counted[position], -position), default=None)
         return tuple(range(len(schema))) if best is None else (best,)

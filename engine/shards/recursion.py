@@ -8,6 +8,7 @@ knows on the way what the others still have to do."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -15,11 +16,13 @@ import numpy as np
 from .. import thresholds
 from ..circuit import Constant
 from ..epoch import Epoch
-from ..inprocess.arrangements.views import View
+from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.joins.join import Joiner
 from ..inprocess.recursion.account import situation
+from ..inprocess.recursion.following import Following
 from ..inprocess.recursion.growingset import GrowingSet
-from ..inprocess.recursion.memories import GrowingSets, Imported, encoded, run_rule
+from ..inprocess.recursion.linear import Linear
+from ..inprocess.recursion.memories import GrowingSets, Imported, changed_rows, encoded, run_rule
 from ..inprocess.recursion.monotoneepoch import MaintainedRecursion
 from ..inprocess.recursion.rankedmemory import RankedSets
 from ..inprocess.recursion.rankedrelation import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
@@ -31,6 +34,7 @@ from ..maintenance import Choice, ImportSize, Situation, Watch
 from ..rules import FixpointRule, Source
 from ..schema import Array, Schema
 from ..versions import Seen
+from .carried import Keys, iterations_stay
 from .team import Team
 from .wire import Parcel, divided, packed, unpacked
 
@@ -42,9 +46,6 @@ _Due: TypeAlias = tuple[int, set[str]]
 ViewOf: TypeAlias = Callable[[Source, object, View], View]
 """A view in shards of a source's version, of which this worker has the last."""
 
-Keys: TypeAlias = Mapping[str, tuple[int, ...]]
-"""The columns by which the rows of each relation have owners."""
-
 
 class ShardsRecursion(Recursion):
     """The part of one worker of the state of a Fixpoint node. In an epoch it has the sizes on all workers in
@@ -54,6 +55,8 @@ class ShardsRecursion(Recursion):
     keys: Keys
     view_of: ViewOf
     whole: Situation
+    has_large_ranks = False
+    """Whether a worker has such, in this epoch."""
     exact = False
     """See `Sending`."""
 
@@ -62,13 +65,23 @@ class ShardsRecursion(Recursion):
         view_of, self.since = self.view_of, None
         if self.ranked is not None:
             relations = self.ranked.values()
-            if any(self.team.agree(are_large(relations))):
+            if self.has_large_ranks:
                 renumber(relations, np.unique(np.concatenate(self.team.agree(ranks_of(relations)))))
             assert self.searches is not None
             self.ranks_are_least = False
-            ranks = RankedShards(sending, view_of, self.ranked, imports, self.searches, self.evaluator)
+            ranks = RankedShards(
+                sending,
+                view_of,
+                self.ranked,
+                imports,
+                self.searches,
+                self.evaluator,
+                self._ways,
+                self._linear,
+            )
+            ranks.parts = self._stays and not self.exact
             return RunningRecursion(self, self.ranked, ranks)
-        if any(self.team.agree(any(relation.table.size for relation in self.sets.values()))):
+        if self.whole.rows:
             self.born_in_order = self.ranks_are_least = False
         else:
             self.in_order()
@@ -80,6 +93,11 @@ class ShardsRecursion(Recursion):
         sending = self._sending([each.rows for each in self.whole.imports], imports)
         memory = GrowingShards(sending, self.view_of, sets, whole(imports), self.evaluator)
         return RunningRecursion(self, sets, memory, True)
+
+    @cached_property
+    def _stays(self) -> bool:
+        """Whether iterations send no rows."""
+        return iterations_stay(self.rules, self.keys)
 
     def _sending(self, changed: Sequence[int], imports: Collection[int]) -> Sending:
         by_import = dict(zip(imports, changed, strict=True))
@@ -102,7 +120,9 @@ class MaintainedShards(MaintainedRecursion):
         self, recursion: ShardsRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]
     ) -> None:
         own = situation(recursion.relations.values(), imports)
-        recursion.whole = _summed(recursion.team.agree(own))
+        large = are_large((recursion.ranked or {}).values())
+        parts, are_so = zip(*recursion.team.agree((own, large)), strict=True)
+        recursion.whole, recursion.has_large_ranks = _summed(parts), any(are_so)
         recursion.exact = epoch.limit is not None
         super().__init__(recursion, imports, epoch)
 
@@ -125,7 +145,7 @@ class MaintainedShards(MaintainedRecursion):
         return account.choice
 
     def iterate(self, time: int) -> None:
-        self._running.iterate(time)
+        self._running.iterate(time, thresholds.ROUNDS_AT_ONCE)
 
     def _go_on(self, act: Callable[[], None]) -> None:
         act()
@@ -170,7 +190,8 @@ class Sending:
         self.parts: dict[str, list[Batch]] = {head: [] for head in schemas}
         self.changed, self.exact = changed, exact
         self.speaking: Collection[int] = range(team.size)
-        """The workers that may derive rows in the next iteration: after the first one those that own rows."""
+        """The workers that may derive rows in the next iteration: after the first one those that own rows,
+        one of which tells the others how they vote."""
 
     def add(self, head: str, batch: Batch) -> None:
         """Takes rows of a relation."""
@@ -180,16 +201,18 @@ class Sending:
     def swap(self, vote: V) -> tuple[dict[str, list[Batch]], list[V]]:
         """Sends all rows, and gives those that this worker owns, with the votes of all workers."""
         own: dict[str, list[Batch]] = {}
-        said = self.team.swap(self._divided(vote, own), self.speaking)
-        for peer, (_, came) in zip(self.speaking, said, strict=True):
+        speaking = self.speaking
+        if all(self._keys.values()):
+            self.speaking = self.team.owning
+        said = self.team.swap(self._divided(vote, own), speaking)
+        votes = self.team.relay([each for each, _ in said], speaking)
+        for peer, (_, came) in zip(speaking, said, strict=False):  # the others hear of no rows
             if peer != self.team.rank:
                 for head in [*came]:  # no rows are there twice for longer than it takes
                     own.setdefault(head, []).append(
                         unpacked(self.values, self._schemas[head], came.pop(head))
                     )
-        if all(self._keys.values()):
-            self.speaking = self.team.owning
-        return own, [each for each, _ in said]
+        return own, votes
 
     def _divided(self, vote: V, own: dict[str, list[Batch]]) -> list[tuple[V, dict[str, Parcel]]]:
         """A vote with the rows for each worker, by rank. Those of this one go to `own`."""
@@ -225,6 +248,10 @@ class WorkerMemory:
         """Sends facts to their owners, from the first worker alone."""
         if self._sending.team.rank == 0:
             self._sending.add(head, encoded(facts, self._evaluator))
+
+    def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
+        """Iterations are run one by one, as all workers meet in each."""
+        return False
 
 
 class GrowingShards(WorkerMemory, GrowingSets):
@@ -278,6 +305,10 @@ class GrowingShards(WorkerMemory, GrowingSets):
 class RankedShards(WorkerMemory, RankedSets):
     """Ranked relations of one worker during one epoch."""
 
+    parts = False
+    """Whether each worker goes on by itself after the first iteration, since what follows is its own. Nobody
+    looks the relations up before all are done, and the imports stay as they are."""
+
     def __init__(
         self,
         sending: Sending,
@@ -286,31 +317,51 @@ class RankedShards(WorkerMemory, RankedSets):
         imports: Mapping[int, Imported],
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
+        ways: Mapping[Joiner, Following],
+        linear: Linear | None,
     ) -> None:
-        super().__init__(relations, imports, searches, evaluator)
-        self._sending, self._view_of = sending, view_of
+        super().__init__(relations, imports, searches, evaluator, ways, linear)
+        self._sending, self._view_of, self._alone = sending, view_of, False
         self._next: int | None = None
         self._searching = set[str]()
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
-        if start is None and self._sending.team.rank:
-            return
-        batch = None if start is None else self._delta(rule.sources[start])
-        if start is not None and (batch is None or not batch.length):
-            return
-        views: list[View | None] = [
-            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
-        ]
-        for head, derived in run_rule(rule, start, batch, views, measured=self._measured):
+        source = None if start is None else rule.sources[start]
+        if source is None:
+            begins = not self._sending.team.rank  # nothing begins from no rows once
+        else:
+            begins = isinstance(source, str) or changed_rows(self._imports, source) > 0
+        if begins:
+            super().derive(rule, start, seen)
+
+    def _take(self, head: str, derived: Batch) -> None:
+        if self._alone:
+            super()._take(head, derived)
+        else:
             self._sending.add(head, derived)
 
     def _view(self, source: Source, now: bool) -> View:
-        version = (now or self._gone) if isinstance(source, str) else now
-        return self._view_of(source, version, super()._view(source, now))
+        own = super()._view(source, now)
+        if isinstance(source, str):
+            return own if self._alone else self._view_of(source, now or self._gone, own)
+        return self._view_of(source, now, own)
+
+    def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
+        return self._alone and super(WorkerMemory, self).walk(rules, most)
+
+    def _stores(self) -> Mapping[int, Imported]:
+        views = {source: self._view(source, True) for source in self._imports}
+        return {
+            source: Imported(view.relation, view.weighted, None)
+            for source, view in views.items()
+            if isinstance(view, StoreView)
+        }
 
     def merge(self) -> None:
         """The next iteration is void if owners know all that would be pending at it."""
         sending = self._sending
+        if self._alone:
+            return
         came, votes = sending.swap([*self._waiting(), *self._sent()])
         for head, parts in came.items():
             for part in parts:
@@ -321,6 +372,7 @@ class RankedShards(WorkerMemory, RankedSets):
         self._searching = set().union(
             *(names for vote in votes for time, names in vote if time == self._next)
         )
+        self._alone = self.parts
 
     def _waiting(self) -> Iterator[_Due]:
         """The least iteration with something pending here."""
@@ -336,9 +388,12 @@ class RankedShards(WorkerMemory, RankedSets):
                 yield 0 if part.times is None else int(part.times.min()) + 1, {head} if goes else set()
 
     def next_iteration(self) -> int | None:
-        return self._next
+        return super().next_iteration() if self._alone else self._next
 
     def advance(self, time: int) -> Collection[str]:
+        if self._alone:
+            self._sending.team.check()
+            return super().advance(time)
         self._time, self._gone = time, -(time + 1)
         changed, team = [], self._sending.team
         for name, relation in self._relations.items():

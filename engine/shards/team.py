@@ -15,7 +15,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+V = TypeVar("V")
 
 BETWEEN = -1
 """The moment of a request between epochs, which waits for nothing."""
@@ -75,6 +77,11 @@ class Team:
             self._done += 1
             self._moved.notify_all()
 
+    def check(self) -> None:
+        """Raises Aborted if another worker has given the attempt up."""
+        if self._aborted >= self._serial or self.lost:
+            raise Aborted("another worker has given up")
+
     def abort(self) -> None:
         """Gives the attempt up, on all workers, if none of them has. A worker does so before it rolls its
         state back, as others may be reading it."""
@@ -86,17 +93,27 @@ class Team:
 
     def swap(self, messages: Sequence[Any], speaking: Collection[int] | None = None) -> list[Any]:
         """Sends each worker its message, by rank, and gives those that came from each, this one included; all
-        speak, or only some. Holds no message longer than it takes to send it. Raises Aborted."""
+        speak, or only some, to each other. Holds no message longer than it takes to send it. Raises
+        Aborted."""
         speak = range(self.size) if speaking is None else speaking
         own = messages[self.rank]
-        if self.rank in speak:
-            self._tell(messages)
+        if self.rank not in speak:
+            return []
+        self._tell(messages, speak)
         del messages
         return [own if peer == self.rank else self._next(peer) for peer in speak]
 
     def agree(self, message: Any, speaking: Collection[int] | None = None) -> list[Any]:
         """What each worker says that speaks, by rank. Raises Aborted."""
         return self.swap([message] * self.size, speaking) if self.size > 1 else [message]
+
+    def relay(self, message: V, speaking: Collection[int]) -> V:
+        """A message that all workers have who speak, also on the others: the first one tells them. Raises
+        Aborted."""
+        teller = min(speaking)
+        if self.rank == teller:
+            self._tell([message] * self.size, [peer for peer in self._lines if peer not in speaking])
+        return message if self.rank in speaking else self._next(teller)
 
     def ask(self, requests: Mapping[int, Any], between: bool = False) -> dict[int, Any]:
         """The answers of other workers to requests, which see the state as it is after the nodes that this
@@ -131,10 +148,12 @@ class Team:
 
     # ------------------------------------------------------------- behind it
 
-    def _tell(self, messages: Sequence[Any]) -> None:
-        """Sends each other worker its message, by rank."""
+    def _tell(self, messages: Sequence[Any], peers: Collection[int]) -> None:
+        """Sends each of some other workers its message, by rank."""
         sent: dict[int, bytes] = {}  # a message to several workers is pickled once
         for peer, lines in self._lines.items():
+            if peer not in peers:
+                continue
             message = messages[peer]
             if id(message) not in sent:
                 sent[id(message)] = _pickled((self._serial, "swap", message))
@@ -156,15 +175,15 @@ class Team:
 
     def _next(self, peer: int) -> Any:
         """The next message of a worker in this attempt."""
-        while self._aborted < self._serial and not self.lost:
+        while True:
+            self.check()
             early = peer in self._early
             serial, kind, message = self._early.pop(peer) if early else self._came[peer].get()
             if serial == self._serial and kind == "swap":
                 return message
             if serial > self._serial:
                 self._early[peer] = serial, kind, message
-                break
-        raise Aborted("another worker has given up")
+                raise Aborted("another worker has given up")
 
     def _hear(self, peer: int, lines: Lines) -> None:
         came = self._came[peer]

@@ -5,7 +5,7 @@ values alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -145,13 +145,19 @@ def divided(
 
 
 def exchanged(
-    team: Team, values: Values, schema: Schema, key: Sequence[int], batch: Batch | None
+    team: Team,
+    values: Values,
+    schema: Schema,
+    key: Sequence[int],
+    batch: Batch | None,
+    speaking: Collection[int] | None = None,
 ) -> Batch | None:
-    """The rows that this worker owns in the batches of all workers; `batch` is its own."""
+    """The rows that this worker owns in the batches of all workers, or of those that speak; `batch` is its
+    own."""
     parts = [None] * team.size if batch is None else divided(values, schema, key, batch, team.owning)
     own = parts[team.rank]
     sent = [None if part is None or part is own else packed(values, schema, part) for part in parts]
-    came = [unpacked(values, schema, each) for each in team.swap(sent) if each is not None]
+    came = [unpacked(values, schema, each) for each in team.swap(sent, speaking) if each is not None]
     if own is not None:
         came.append(own)
     return concat(came, len(schema)) if came else None

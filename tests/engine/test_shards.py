@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -44,6 +45,7 @@ from ddlog.engine.shards.views import Asked
 from ..taking import small
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, less, modes, schema, settling, streams
+from .test_following import followed
 from .test_loops import early_checkpoints, loops
 from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
@@ -544,6 +546,123 @@ def test_the_owner_of_a_row_is_by_a_column_that_the_recursion_looks_up() -> None
     program = ddlog.compile(Path(__file__).parents[1].joinpath("bench", "programs", "galen.dl").read_text())
     (keys,) = placed(program.circuit("relational")).inside.values()
     assert keys == {"P": (0,), "Q": (0,)}
+
+
+CARRIED_INPUTS = """
+input relation A(x: s64, y: s64)
+input relation B(x: s64, y: s64)
+input relation C(x: s64)
+input multiset M(x: s64)
+output relation R(x: s64, y: s64)
+output relation S(x: s64, y: s64)
+output relation T(x: s64)
+T(x) :- R(x, y), C(y).
+"""
+CARRIED: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
+    "from the left": ("R(x, y) :- A(x, y). R(x, z) :- R(x, y), A(y, z).", {"R": (0,)}),
+    "from the right": ("R(x, y) :- A(x, y). R(x, z) :- A(x, y), R(y, z).", {"R": (1,)}),
+    "two relations": (
+        "R(x, y) :- A(x, y). S(z, x) :- R(x, y), A(y, z). R(x, z) :- S(y, x), A(y, z).",
+        {"R": (0,), "S": (1,)},
+    ),
+    "of itself": (
+        "R(x, y) :- A(x, y). R(y, y) :- A(_, y). R(x, z) :- R(x, y), R(x, w), A(y, z), B(w, z), not C(z).",
+        {"R": (0,)},
+    ),
+    "of what is derived": (
+        "S(x, y) :- A(x, y), not B(y, x). R(x, y) :- S(x, y). R(x, z) :- R(x, y), S(y, z), M(z).",
+        {"R": (0,)},
+    ),
+}
+NOT_CARRIED = [
+    "R(x, y) :- C(x), A(x, y). R(x, z) :- R(x, y), A(y, z).",
+    "R(x, y) :- A(x, y), x > 1. R(x, z) :- R(x, y), A(y, z).",
+    "R(x, y) :- B(x, y). R(x, z) :- R(x, y), A(y, z).",
+    "R(1, 2). R(x, y) :- A(x, y). R(x, z) :- R(x, y), A(y, z).",
+    "R(x, y) :- A(x, y). R(x, z) :- R(x, y), A(y, z). R(y, x) :- R(x, y), A(y, x).",
+    "R(x, y) :- A(x, y). R(x, z) :- R(x, y), R(y, z), A(y, z).",
+]
+
+
+@pytest.mark.parametrize("name", CARRIED)
+@trying(4)
+@given(
+    st.lists(streams(), min_size=1, max_size=3).map(lambda some: [each for part in some for each in part]),
+    st.sampled_from([1, 2, 3, 7]),
+    st.integers(0, 1),
+    modes(),
+    st.integers(0, 3),
+)
+def test_iterations_that_stay_on_one_worker(
+    name: str, epochs: list[Changes], size: int, first: int, maintain: Mode | Coin, seed: int
+) -> None:
+    rules, keys = CARRIED[name]
+    circuit = ddlog.compile(CARRIED_INPUTS + rules).circuit("relational")
+    assert keys in placed(circuit).inside.values()
+    with small(seed), followed() if seed % 2 else nullcontext():
+        runtime = in_threads(circuit, size, first=first, maintain=maintain)
+        try:
+            follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
+        finally:
+            runtime.close()
+
+
+@pytest.mark.parametrize("rules", NOT_CARRIED)
+def test_a_column_that_may_have_few_values_or_other_ones_after_an_iteration_has_no_owners(rules: str) -> None:
+    circuit = ddlog.compile(CARRIED_INPUTS + rules).circuit("relational")
+    (keys,) = placed(circuit).inside.values()
+    assert keys == {"R": (1,)}
+
+
+def test_iterations_that_stay_on_one_worker_send_nothing() -> None:
+    """So their number does not matter."""
+    rules, _ = CARRIED["from the left"]
+    runtime = in_threads(ddlog.compile(CARRIED_INPUTS + rules).circuit("relational"), 3)
+    sent: list[int] = []
+    for length in (5, 40):
+        edges = [((x, x + 1), 1) for x in range(100 * length, 101 * length)]
+        commit(runtime, {"A": edges})
+        commit(runtime, {"A": [(edges[0][0], -1)]})  # which makes copies and arrangements
+        commit(runtime, {"A": [(edges[0][0], 1)]})
+        with mock.patch.object(Team, "_send", autospec=True, side_effect=Team._send) as sends:
+            gone = commit(runtime, {"A": [(edges[1][0], -1)]})
+        assert len(gone["R"]) == 2 * (length - 1)
+        sent.append(sends.call_count)
+    assert sent[1] <= sent[0]
+    runtime.close()
+
+
+def test_a_worker_without_rows_of_a_loop_says_nothing_in_its_rounds() -> None:
+    text = """
+    input relation Edge(x: s64, y: s64)
+    relation Label(x: s64, least: s64)
+    output relation Component(x: s64, least: s64)
+    Label(x, x) :- Edge(x, _).
+    Label(y, least) :- Component(x, least), Edge(x, y).
+    Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
+    """
+    runtime = in_threads(ddlog.compile(text).circuit("relational"), 3, first=1, maintain="always")
+    sent: list[int] = []
+
+    def send(team: Team, line: Any, message: bytes) -> None:
+        sent[-1] += team.rank == 0
+        plain(team, line, message)
+
+    plain = Team._send
+    with mock.patch.object(Team, "_send", send):
+        for length in (5, 15):
+            sent.append(0)
+            edges = [((x, x + 1), 1) for x in range(100 * length, 101 * length)]
+            edges.append(((101 * length, 101 * length), 1))
+            commit(runtime, {"Edge": edges})
+            commit(runtime, {"Edge": [(edges[2][0], -1)]})
+            sent[-1] = 0
+            gone = commit(runtime, {"Edge": [(edges[1][0], -1)]})
+            assert gone["Component"]
+            gone = commit(runtime, {"Edge": [(edges[1][0], 1), (edges[2][0], 1)]})
+            assert len(gone["Component"]) > length - 3
+    runtime.close()
+    assert sent[0] == sent[1]
 
 
 FAULTS_BY_ROUNDS = """

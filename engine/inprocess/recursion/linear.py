@@ -93,6 +93,8 @@ def ready(linear: Linear, layout: PackedLayout | None, imports: Mapping[int, Imp
         sources[_FACTS] = Imported(linear.facts, False, None)
 
     def ready_one(each: Following, made: PackedLayout, forward: bool) -> LookedUp | None:
+        if each.source not in sources:
+            return None
         store, weighted, _ = sources[each.source]
         return each.look_up(layout, store, made, weighted and forward)
 

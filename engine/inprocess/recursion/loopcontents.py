@@ -55,8 +55,10 @@ class LoopContents:
         return isinstance(part.node, Distinct) and not is_set(self.parts, part.sources[0])
 
     def _group_of(self, node: Group, source: int, evaluator: Evaluator) -> GroupState:
-        given = self.parts.parts[source].node
-        net = isinstance(origin(self.parts, source).node, Distinct | Group)
+        given, made = self.parts.parts[source].node, origin(self.parts, source)
+        if isinstance(made.node, Earlier):
+            made = origin(self.parts, made.sources[0])
+        net = isinstance(made.node, Distinct | Group)  # each changes once in a round
         members = self._stores[source] if _delta(node).reads_members else None
         return GroupState(_delta(node), given.schema, members, evaluator.values, net)
 

@@ -74,7 +74,7 @@ class RankedSets:
             since, before = clock(), measured.derived
         for head, derived in run_rule(rule, start, batch, views, measured=measured):
             self.watch.look()
-            self._relations[head].derive(derived)
+            self._take(head, derived)
         if measured is not None:
             until = clock()
             if measured.weight or until > measured.late:
@@ -94,8 +94,12 @@ class RankedSets:
         if found is None:
             return False
         self.watch.look()
-        self._relations[head].derive(found)
+        self._take(head, found)
         return True
+
+    def _take(self, head: str, derived: Batch) -> None:
+        """Takes rows that were derived."""
+        self._relations[head].derive(derived)
 
     def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
         """Runs iterations of a linear recursion, at most so many. False: the next one is to be run in the
@@ -105,7 +109,7 @@ class RankedSets:
             return False
         relation = self._relations[linear.relation]
         table = relation.table
-        look_ups = ready(linear, table.layout if table.is_numbered else None, self._imports)
+        look_ups = ready(linear, table.layout if table.is_numbered else None, self._stores())
         if look_ups is None:
             return False
         interrupt.check()
@@ -116,6 +120,10 @@ class RankedSets:
             self._time, self._gone = last, -(last + 1)
             derive_from(self._relations, rules, self)
         return done > 0
+
+    def _stores(self) -> Mapping[int, Imported]:
+        """The imports that can be looked up as they are now without a view."""
+        return self._imports
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
