@@ -61,6 +61,21 @@ def test_a_row_whose_changes_add_up_to_nothing_was_there_before() -> None:
     assert [part.left.tolist() for part in view.expand((0,), groups, total) if len(part.left)] == [[0]]
 
 
+@pytest.mark.parametrize("some", [1, 40])
+def test_keys_whose_rows_have_all_come_had_none_before(some: int) -> None:
+    store = Store((INT, INT))
+    store.add_counted(batch([(1, 10), (2, 20)]), as_set=True)
+    change = store.add_counted(batch([(2, 22), *((3, k) for k in range(some))]), as_set=True)
+    view, keys = BeforeView(store, False, change), [np.array([3, 4])]
+    assert view.counts((0,), [np.array([1, 2, 3, 4])], 4).tolist() == [1, 1, 0, 0]
+    groups, total = view.groups((0,), keys, 2)
+    assert total == 0 and not view.expand((0,), groups, total)
+    groups, total = view.groups((0,), [np.array([3, 2])], 2)
+    assert [part.left.tolist() for part in view.expand((0,), groups, total) if len(part.left)] == [[1]]
+    groups, total = view.groups((0, 1), [np.array([1, 3]), np.array([10, 0])], 2)
+    assert [part.left.tolist() for part in view.expand((0, 1), groups, total) if len(part.left)] == [[0]]
+
+
 def test_joins_of_an_epoch_share_what_was_before_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
