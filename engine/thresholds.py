@@ -36,6 +36,9 @@ FEW_PAIRS = 1024
 REPEATS = 64
 """Rows from which it pays to look for equal arguments of a Python function."""
 
+KEPT_ANSWERS = 1 << 17
+"""Arguments of a Python function of which the answers are kept from epoch to epoch: 40 bytes each, about."""
+
 CHUNK = 1 << 20
 """Rows that are unpacked, loaded or run from at once: 8 MB a column."""
 

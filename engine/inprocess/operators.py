@@ -56,6 +56,7 @@ class EpochOperators:
         self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
+        self._before: dict[NodeId, tuple[Batch, View]] = {}  # see `before`
 
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
@@ -157,8 +158,19 @@ class EpochOperators:
             if seen[k] or change is None:
                 views.append(StoreView(store, counted))
             else:
-                views.append(before(store, counted, change))
+                views.append(self.before(term.source, change))
         return views
+
+    def before(self, at: NodeId, change: Batch) -> View:
+        """A node as it was before its change of this epoch. All joins that read it share the view, which
+        holds the change as a store with indexes of its own, unless that is large."""
+        held = self._before.get(at)
+        if held is not None and held[0] is change:
+            return held[1]
+        view = before(self.state.stores[at], self.state.weighted(at), change)
+        if change.length <= thresholds.CHUNK:
+            self._before[at] = change, view
+        return view
 
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
         if change is None or not change.length:

@@ -19,7 +19,7 @@ from ..circuit import (
 )
 from ..divergence import Changing
 from ..epoch import Epoch
-from ..inprocess.arrangements.views import GrowingView, StoreView, View, before
+from ..inprocess.arrangements.views import GrowingView, StoreView, View
 from ..inprocess.epoch import RunningEpoch
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
@@ -146,10 +146,10 @@ class ShardEpoch(RunningEpoch):
         """The part of this worker of a version of a relation."""
         kind, at, *version = place
         if kind == "node":
-            store, counted, change = self.state.stores[at], self.state.weighted(at), self._changes.get(at)
-            return (
-                StoreView(store, counted) if version[0] or change is None else before(store, counted, change)
-            )
+            change = self._changes.get(at)
+            if version[0] or change is None:
+                return StoreView(self.state.stores[at], self.state.weighted(at))
+            return self.before(at, change)
         if kind == "loop":
             return self._loops[at].view_of(*version)
         name, now = version

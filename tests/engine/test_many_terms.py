@@ -14,12 +14,13 @@ import ddlog
 from ddlog.engine import zset
 from ddlog.engine.circuit import Circuit, Input, Join, Output, Term
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.arrangements.store import Store
+from ddlog.engine.inprocess.arrangements import views
+from ddlog.engine.inprocess.arrangements.store import Store, store_of
 from ddlog.engine.inprocess.arrangements.views import BeforeView
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.reference import evaluate
-from ddlog.engine.schema import Column, Kind
+from ddlog.engine.schema import Column, Kind, Schema
 
 from ..trying import trying
 
@@ -58,6 +59,47 @@ def test_a_row_whose_changes_add_up_to_nothing_was_there_before() -> None:
     view = BeforeView(store, True, batch([(1, 10), (1, 10), (2, 20)], [1, -1, 1]))
     groups, total = view.groups((0,), [np.array([1, 2])], 2)
     assert [part.left.tolist() for part in view.expand((0,), groups, total) if len(part.left)] == [[0]]
+
+
+@pytest.mark.parametrize("some", [1, 40])
+def test_keys_whose_rows_have_all_come_had_none_before(some: int) -> None:
+    store = Store((INT, INT))
+    store.add_counted(batch([(1, 10), (2, 20)]), as_set=True)
+    change = store.add_counted(batch([(2, 22), *((3, k) for k in range(some))]), as_set=True)
+    view, keys = BeforeView(store, False, change), [np.array([3, 4])]
+    assert view.counts((0,), [np.array([1, 2, 3, 4])], 4).tolist() == [1, 1, 0, 0]
+    groups, total = view.groups((0,), keys, 2)
+    assert total == 0 and not view.expand((0,), groups, total)
+    groups, total = view.groups((0,), [np.array([3, 2])], 2)
+    assert [part.left.tolist() for part in view.expand((0,), groups, total) if len(part.left)] == [[1]]
+    groups, total = view.groups((0, 1), [np.array([1, 3]), np.array([10, 0])], 2)
+    assert [part.left.tolist() for part in view.expand((0, 1), groups, total) if len(part.left)] == [[0]]
+
+
+def test_joins_of_an_epoch_share_what_was_before_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def counted(schema: Schema, change: Batch) -> Store:
+        made.append(change.length)
+        return store_of(schema, change)
+
+    monkeypatch.setattr(views, "store_of", counted)
+    inputs = "input relation A(k: u32)\ninput relation B(k: u32, v: u32)\n"
+    rules = [
+        f"output relation R{n}(k: u32, v: u32)\nR{n}(k, v + {n}) :- A(k), B(k, v), v > {n}.\n"
+        for n in range(9)
+    ]
+    with ddlog.compile(inputs + "".join(rules)).session() as session:
+        for sign, start in ((1, 0), (1, 100), (-1, 0)):
+            keys = range(start, start + 50)
+            act = session.insert_rows if sign > 0 else session.delete_rows
+            act("A", [(k,) for k in keys])
+            act("B", [(k, v) for k in keys for v in (1, 10)])
+            changes = session.commit()
+            for n in range(9):
+                expected = {(k, v + n): sign for k in keys for v in (1, 10) if v > n}
+                assert {tuple(row): weight for row, weight in changes[f"R{n}"]} == expected
+    assert made == [100, 100]  # one a commit, of the larger change, which the other meets
 
 
 @pytest.mark.parametrize("row", [(3, 30), (2, 30)])

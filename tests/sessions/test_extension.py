@@ -13,6 +13,7 @@ import ddlog
 from ddlog import DDlogError, Session, syntax
 from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.updatefiles import update_commands
+from ddlog.engine import thresholds
 from ddlog.errors.source import Source
 from ddlog.sessions.hosts.host import here_of
 from ddlog.syntax.parser import parse_program
@@ -101,8 +102,12 @@ def test_an_extern_function_that_is_another_one_is_called_anew(tmp_path: Path) -
         assert rows(session, "B") == [(10,)]
 
 
-def test_a_load_calls_a_function_once_for_equal_rows(tmp_path: Path) -> None:
-    """All batches of a join share the values; the next epoch asks anew."""
+@pytest.mark.parametrize(("kept", "more"), [(thresholds.KEPT_ANSWERS, 0), (0, 5)])
+def test_a_load_calls_a_function_once_for_equal_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, more: int
+) -> None:
+    """All batches of a join share the values, and so do epochs while they are few."""
+    monkeypatch.setattr(thresholds, "KEPT_ANSWERS", kept)
     program, python, log = tmp_path / "p.dl", tmp_path / "p.py", tmp_path / "log"
     declared = (
         "extern function f(x: string): string\ninput relation A(n: u32, x: string)\ninput relation B(n: u32)"
@@ -110,7 +115,7 @@ def test_a_load_calls_a_function_once_for_equal_rows(tmp_path: Path) -> None:
     program.write_text(f"{declared}\noutput relation C(n: u32, y: string)\nC(n, f(x)) :- A(n, x), B(n).")
     python.write_text(f"def f(x):\n    print(x, file=open({str(log)!r}, 'a'))\n    return x + '!'")
     with ddlog.compile(program).session() as session:
-        for start, asked in ((0, 5), (40_000, 10)):
+        for start, asked in ((0, 5), (40_000, 5 + more)):
             numbers = range(start, start + 40_000)
             session.insert("A", *((n, f"t{n % 5}") for n in numbers))
             session.insert("B", *((n,) for n in numbers))

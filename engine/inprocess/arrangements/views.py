@@ -427,7 +427,27 @@ class BeforeView(Without[StoreView]):
             self._touched = np.sort(self.now.table.find(relation.table.columns_at(rows), len(rows))), earlier
         return self._touched
 
+    @cached_property
+    def _came(self) -> bool:
+        """Whether none of the rows of the change was there before: they came to a set."""
+        return not self.now.weighted and self.batch.positive()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        if not self._came:
+            return super().counts(positions, keys, length)
+        return self.now.counts(positions, keys, length) - self.change.counts(positions, keys, length)
+
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        groups, total = super().groups(positions, keys, length)
+        if self._came and not self.now.whole(positions) and groups[-1][0] == groups[-1][1]:
+            total = 0  # all that match have come
+        return groups, total
+
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
+        if not total:
+            return []
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
         changed = self.change.expand(positions, (change,), int(totals[1])) if totals[1] else []

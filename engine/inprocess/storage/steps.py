@@ -35,7 +35,7 @@ class Evaluator:
 
     def __init__(self, values: Values) -> None:
         self.values = values
-        self._answers: dict[int, tuple[RowExpr, RowTable, Array]] = {}
+        self._answers: dict[int, tuple[RowExpr, RowTable, Array]] = {}  # ids in them are good until a sweep
         self._swept = values.swept  # before the first answer
         self.begin(0)
         self.iteration = 0
@@ -48,9 +48,11 @@ class Evaluator:
         self.budget = Budget()
 
     def begin(self, epoch: int) -> None:
-        """Begins an epoch, without the values that the last one remembered."""
+        """Begins an epoch, without the answers of expressions that earlier ones asked for too many."""
         self.epoch = epoch
-        self._answers.clear()
+        for key, (_, rows, _) in [*self._answers.items()]:
+            if rows.size > thresholds.KEPT_ANSWERS:
+                del self._answers[key]
 
     def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """The expression's value on each row. Raises RowFault where user code fails."""
@@ -75,7 +77,7 @@ class Evaluator:
     def _remembered(
         self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str
     ) -> Array:
-        """The expression's value on each row, evaluated once an epoch on equal rows."""
+        """The expression's value on each row, evaluated once on equal rows while its answers are kept."""
         large = sum(rows.size for _, rows, _ in self._answers.values()) > thresholds.CHUNK
         if large or self._swept != self.values.swept:  # a derived column is computed between epochs, too
             self._answers.clear()
