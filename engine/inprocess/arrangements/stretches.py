@@ -20,13 +20,14 @@ class Stretched:
     """For each key a stretch of ids in one slab, with room to grow. Ids and keys have 32 bits.
 
     A full stretch moves to the end of the slab and doubles, which leaves a hole. A slab without room is
-    packed, if holes are much of it or many ids come; otherwise it is lengthened.
+    packed, if holes are much of it or many ids come; otherwise it is lengthened. Packed stretches lie in the
+    order of their keys, and while they do, they are packed where they are.
     """
 
     def __init__(self, stretches: Stretches) -> None:
         self._first, self._count, self._slab = stretches
         self._room: Any = self._count.copy()
-        self._end = len(self._slab)
+        self._end = self._limit = len(self._slab)  # the end of the stretches, and that of the room for moves
         self._place = _NOWHERE  # of each id, once one is to be taken out
 
     def _reach(self, keys: int) -> None:
@@ -52,7 +53,7 @@ class Stretched:
                 self._first,
                 self._count,
                 self._room,
-                self._slab,
+                self._slab[: max(self._end, self._limit)],
                 self._end,
                 self._place,
             )
@@ -64,17 +65,23 @@ class Stretched:
         """Makes room at the end of the slab, or for ids that come to these keys."""
         held = int(self._count.sum())
         if self._end + 8 * len(coming) <= max(1.5 * held, thresholds.PACKED_IDS):
-            grow(self, "_slab", self._end + max(1024, int(self._room.max()) * 2 + 8))
+            needed = self._end + max(1024, int(self._room.max()) * 2 + 8)
+            grow(self, "_slab", needed)
+            self._limit = min(max(needed, self._limit + (self._limit >> 1)), len(self._slab))
             return
         room = self._count.astype(np.int64)
         postings.count(coming, room)
         room += room >> 3
         first = np.cumsum(room) - room
-        end = int(first[-1] + room[-1])
-        reserve(4 * end)
-        slab: Any = np.empty(end, np.int32)
-        postings.move(self._first, self._count, self._slab, first, slab)
-        self._first, self._room, self._slab, self._end = first, room.astype(np.int32), slab, end
+        end, rooms = int(first[-1] + room[-1]), room.astype(np.int32)
+        reserve(4 * max(0, end - self._end))
+        if end > len(self._slab) or not postings.shift(self._first, self._count, self._slab, first):
+            reserve(4 * end)
+            spare = 2 * end if end >= thresholds.LARGE_ARRAY else 0  # which takes no memory before it is used
+            slab: Any = np.empty(end + spare, np.int32)
+            postings.move(self._first, self._count, self._slab, first, slab)
+            self._slab = slab
+        self._first, self._room, self._end, self._limit = first, rooms, end, end
         if len(self._place):
             self._locate()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ..storage.derivedcolumns import evaluated_keys
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
 from ..storage.threadpool import Unshared
-from . import exclusion, fusedsteps, onebyone, projection
+from . import exclusion, fusedsteps, grouping, onebyone, projection
 from .proposals import Proposal, Proposer, Tally
 from .steptimes import EVERY, timed
 from .valuation import Valuation, append
@@ -69,6 +69,7 @@ class Joiner:
         self._steady: dict[int, _Steady] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
+        self.grouped: dict[int, _Grouped | None] = {}  # by start; None: rows are not grouped
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
 
     @property
@@ -140,6 +141,58 @@ class Joiner:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         self.evaluator.budget.spend(STEP + length)
+        if start is not None and batch is not None and length >= thresholds.GROUPED_ROWS:
+            grouped = self._grouped_by(start)
+            if grouped is not None:
+                for at in range(0, length, thresholds.CHUNK):
+                    some = batch.slice(at, at + thresholds.CHUNK)
+                    yield from self._from_groups(start, some, views, held, grouped)
+                return
+        yield from self._by_chunks(start, batch, length, views, held)
+
+    def _grouped_by(self, start: int) -> _Grouped | None:
+        """The joins by groups of the rows of a term. None: there are none, or other workers are asked, who
+        would have to group alike."""
+        if start not in self.grouped:
+            way = None if self.evaluator.asks else grouping.grouping_of(self.node, self.schemas, start)
+            self.grouped[start] = way and _Grouped(
+                way,
+                Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later),
+                Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later),
+            )
+        return self.grouped[start]
+
+    def _from_groups(
+        self,
+        start: int,
+        batch: Batch,
+        views: Sequence[View | None],
+        held: RowTable | None,
+        grouped: _Grouped,
+    ) -> Iterator[Batch]:
+        """As `in_general`, by groups if they are few."""
+        way, of_keys, of_rows = grouped
+        rows = self._first(start, batch.slice(0, batch.length))  # whose columns are unpacked only here
+        view = grouping.by_keys(way, rows) if grouping.pays(way, rows) else None
+        del rows
+        if view is None:
+            yield from self._by_chunks(start, batch, batch.length, views, held)
+            return
+        others = [None, *(views[k] for k in way.others)]
+        left_out = of_rows.left_out
+        for found in of_keys.run(0, grouping.keys_of(way, view), others):
+            yield from of_rows.run(0, found, [None, view], held)
+        self.left_out += of_rows.left_out - left_out
+
+    def _by_chunks(
+        self,
+        start: int | None,
+        batch: Batch | None,
+        length: int,
+        views: Sequence[View | None],
+        held: RowTable | None,
+    ) -> Iterator[Batch]:
+        """As `in_general`, chunk by chunk."""
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
@@ -802,6 +855,14 @@ class Joiner:
         if step.name in planned.keep:
             out.variables[step.name] = (step.value.column, elements)
         return out
+
+
+class _Grouped(NamedTuple):
+    """A grouping, and its two joins."""
+
+    way: grouping.Grouping
+    of_keys: Joiner
+    of_rows: Joiner
 
 
 def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, ...]) -> float:

@@ -67,6 +67,29 @@ def move(first: Any, count: Any, slab: Any, places: Any, into: Any) -> None:
 
 
 @kernel
+def shift(first: Any, count: Any, slab: Any, places: Any) -> bool:
+    """As `move`, in the same slab, if the stretches lie in the order of their groups, as the places do.
+    False: they do not, and nothing has moved."""
+    end = 0
+    for group in range(count.shape[0]):
+        if count[group] > 0:
+            if first[group] < end:
+                return False
+            end = first[group] + count[group]
+    for group in range(count.shape[0]):  # down, and then up: none meets one that has still to move
+        start, to = first[group], places[group]
+        if to < start:
+            for j in range(count[group]):
+                slab[to + j] = slab[start + j]
+    for group in range(count.shape[0] - 1, -1, -1):
+        start, to = first[group], places[group]
+        if to > start:
+            for j in range(count[group] - 1, -1, -1):
+                slab[to + j] = slab[start + j]
+    return True
+
+
+@kernel
 def unlink(groups: Any, rows: Any, first: Any, count: Any, slab: Any, place: Any) -> None:
     """Removes row ids from their groups: the group's last row takes the place of each."""
     for i in range(rows.shape[0]):
