@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from .console.exits import end_at_once, end_now
@@ -11,6 +12,7 @@ from .console.exits import end_at_once, end_now
 def main() -> None:
     """Runs the command line, and ends the process with its exit code."""
     gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads for matrices cost 60 ms to start
     end_at_once()
     from .errors.installation import check_packages
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from ctypes import c_float
-from fractions import Fraction
 
 
 def rounded(above: int, below: int) -> float:
@@ -20,6 +19,8 @@ def rounded_single(above: int, below: int) -> float:
     double = rounded(above, below)
     if math.isinf(double):
         return double
+    from fractions import Fraction  # few programs round to single precision
+
     error = above - Fraction(double) * below
     return single_beside(double, (error > 0) - (error < 0))
 

@@ -286,6 +286,20 @@ def test_heavy_packages_wait_until_they_are_used(statement: str) -> None:
     assert run.stdout.strip() == "[]"
 
 
+def test_the_command_line_loads_no_numpy_before_a_command_needs_it() -> None:
+    script = "import sys, ddlog.__main__, ddlog.console.keptmethods, ddlog.console.cli as cli\n"
+    script += "cli.main(['--version'])\nprint('numpy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.endswith("False\n")
+
+
+def test_a_run_without_updates_and_queries_loads_what_neither_needs() -> None:
+    script = "import sys, ddlog.console.run\nprint([m for m in sys.modules if m.startswith("
+    script += "('ddlog.commands', 'ddlog.demand.adornment', 'ddlog.sql', 'numpy.random', 'fractions'))])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 EXTRAS = (
     "IPython", "fastexcel", "fsspec", "httpx", "mcp", "pandas", "polars", "pygls", "pyspark", "sqlglot",
     "starlette", "uvicorn",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -13,6 +13,7 @@ from ..errors.source import Span
 from ..io.refusals import Refuse, stop
 from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView, Result
+from ..sessions.results.lines import RowLines, record_lines
 from ..sessions.session import Session
 from .update import Update, UpdateRun
 
@@ -48,20 +49,6 @@ class CommitSink(Protocol):
 
     def __call__(self, changes: Changes, dump_changes: bool) -> None:
         """Takes the changes of a commit; `dump_changes` tells `commit dump_changes` from `commit`."""
-
-
-RowLines: TypeAlias = Callable[[Sequence[RelationView | Result], bool], Iterable[str]]
-"""The lines of tables; of each under its name, if they are named."""
-
-
-def record_lines(tables: Sequence[RelationView | Result], named: bool) -> Iterator[str]:
-    """The records of tables; if they are `named`, of each its name, its records and an empty line."""
-    for table in tables:
-        if named:
-            yield f"{table.relation.name}:"
-        yield from table.records()
-        if named:
-            yield ""
 
 
 class Interpreter:

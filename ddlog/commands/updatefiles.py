@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from ..io.decompression import unpacked
 from ..io.delimited import usual_shape
 from ..io.dialects import PLAIN, Dialect
 from ..io.faults import FaultyFile
+from ..io.filenames import is_separated
 from ..io.read import faulty_file, too_large
 from ..io.refusals import Refuse, stop
 from ..io.utf8 import decode
@@ -86,11 +86,6 @@ def update_commands(
     reader = make_reader("json" if ending in ("jsonl", "ndjson") else ending, name)
     reader.feed(text)
     yield from commands_of(reader, True, runs, refuse)
-
-
-def is_separated(name: str) -> bool:
-    """Whether an update file consists of separated rows."""
-    return re.search(r"\.(?i:csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 
 def check_updates(name: str) -> None:

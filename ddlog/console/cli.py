@@ -33,7 +33,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
         sys.set_int_max_str_digits(0)  # integers have any number of digits
         sys.setrecursionlimit(10_000)  # so that values of a recursive type may be nested in each other
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's threads for matrices cost 60 ms to start
     code = _run_main(argv)
     if argv is None:
         exits.end_at_once()

@@ -1,7 +1,8 @@
 """The methods that `dataclasses` writes for its classes, compiled once.
 
 It writes them as text, and to compile those of all classes of ddlog takes a third of the time of a small run.
-So their code is kept in the user's cache, by the texts: it is what Python would compile again.
+So their code is kept in the user's cache, by the texts: it is what Python would compile again. It
+stays bytes until a class of this process needs it.
 `DDLOG_CACHE=off` turns this off.
 """
 
@@ -20,8 +21,8 @@ from ..syntax.cachefiles import cache_directory, read_cached, write_cached
 
 MOST = 5_000  # texts whose code is kept
 
-_kept: dict[str, CodeType] = {}
-_compiled: dict[str, CodeType] = {}  # in this process
+_kept: dict[str, bytes] = {}
+_compiled: dict[str, bytes] = {}  # in this process
 
 
 def use_kept_methods() -> None:
@@ -41,9 +42,11 @@ def keep_methods() -> None:
 
 
 def _execute(text: str, names: dict[str, Any], into: dict[str, Any]) -> None:
-    code = _kept.get(text)
-    if code is None:
-        code = _compiled[text] = compile(text, "<string>", "exec", dont_inherit=True)
+    if text in _kept:
+        code: CodeType = marshal.loads(_kept[text])
+    else:
+        code = compile(text, "<string>", "exec", dont_inherit=True)
+        _compiled[text] = marshal.dumps(code)
     exec(code, names, into)
 
 
@@ -51,4 +54,4 @@ def _path() -> Path | None:
     directory = cache_directory()
     if directory is None or os.environ.get("DDLOG_CACHE") == "off":
         return None
-    return directory / "methods" / f"{sys.implementation.cache_tag}-{sys.hexversion:x}"
+    return directory / "methods" / f"{sys.implementation.cache_tag}-{sys.hexversion:x}-bytes"

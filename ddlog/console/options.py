@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
-from ..commands.updatefiles import is_separated
 from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
+from ..io.filenames import is_separated
 from ..sessions.engines import EngineOptions
 from .deltas import Delta
 

@@ -19,7 +19,7 @@ def input_places(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 def update_places(arguments: argparse.Namespace) -> tuple[str, ...]:
     """The places of `--updates`; only rows of one relation have options."""
-    from ..commands.updatefiles import is_separated
+    from ..io.filenames import is_separated
 
     options = chosen(arguments)
     return tuple(

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..commands.interpreter import RowLines, record_lines
 from ..core import Relation
 from ..io.delimitedfiles import csv_header
 from ..io.jsonfiles import json_writer
 from ..io.tables import cell_texts, markdown_lines, shown_lines, table_lines
 from ..io.write import row_writer
 from ..sessions.results import Changes, RelationView, Result
+from ..sessions.results.lines import RowLines, record_lines
 from ..sessions.session import Session
 from ..types import Signed, Type
 from .options import PRINTED

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..commands.interpreter import record_lines
 from ..core import Relation
 from ..demand.question import answer_names
 from ..io.write import write_relation
 from ..sessions.results import Changes
+from ..sessions.results.lines import record_lines
 from ..sessions.session import Session
 from .options import RunOptions
 from .printer import printed_tables

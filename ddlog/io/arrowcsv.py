@@ -93,7 +93,10 @@ def _columns(
         ]
     except (pa.ArrowInvalid, ValueError):
         return None
-    return Columns(tuple(made), table.num_rows)
+    rows = table.num_rows
+    del table
+    pa.default_memory_pool().release_unused()  # as much as the columns take, which nothing else would use
+    return Columns(tuple(made), rows)
 
 
 def _has_negative(column: ColumnData) -> bool:

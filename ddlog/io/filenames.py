@@ -1,7 +1,8 @@
-"""Names of relations as names of files, and names of files that a state brings with it."""
+"""Names of relations as names of files, and what the names of other files say."""
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 
@@ -18,6 +19,11 @@ def lies_within(name: str) -> bool:
     """Whether a relative name of a file leads to a place inside the folder that it is relative to."""
     path = PurePosixPath(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
+
+
+def is_separated(name: str) -> bool:
+    """Whether an update file consists of separated rows."""
+    return re.search(r"\.(?i:csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 
 def _encoded(character: str) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import os
-import secrets
 import time
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def read_cached(path: Path | None) -> bytes | None:
         return None
     content = stored[_DIGEST:]
     digest = _digest(path, content)
-    return content if digest is not None and secrets.compare_digest(digest, stored[:_DIGEST]) else None
+    return content if digest is not None and hmac.compare_digest(digest, stored[:_DIGEST]) else None
 
 
 def write_cached(path: Path | None, content: bytes) -> None:

@@ -7,9 +7,7 @@ may write them. A folder that all may write counts where only the owner of a fil
 from __future__ import annotations
 
 import os
-import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -55,6 +53,8 @@ def read_private(path: Path, forbidden: int = _SHARED) -> bytes | None:
 def written_beside(path: Path, *parts: bytes) -> Iterator[str]:
     """Yields the name of a new file in the folder of a path, which is made if it is missing. The file holds
     these bytes, and is removed at the end if it is still there. Raises OSError."""
+    import tempfile  # most runs write nothing
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:
@@ -75,6 +75,8 @@ def user_key() -> bytes | None:
 @cache
 def _key_in(path: Path) -> bytes | None:
     if not os.path.lexists(path):
+        import secrets
+
         with suppress(OSError), written_beside(path, secrets.token_bytes(_KEY)) as scratch:
             os.link(scratch, path)  # does nothing where another process was first
     found = read_private(path, READABLE)

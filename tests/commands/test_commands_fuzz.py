@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.commands import COMMANDS
-from ddlog.commands.interpreter import Interpreter, record_lines
+from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError, render
+from ddlog.sessions.results.lines import record_lines
 from ddlog.stdlib import log
 
 from ..trying import trying

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.changefiles import JsonReader
-from ddlog.commands.interpreter import Command, Interpreter, record_lines
+from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.reader import CommandReader
 from ddlog.commands.update import Update, UpdateRun
 from ddlog.commands.updatefiles import UpdateReader, update_commands
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.sessions.results import Changes
+from ddlog.sessions.results.lines import record_lines
 
 from ..trying import trying
 from .test_commands_fuzz import mutated

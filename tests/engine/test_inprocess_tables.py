@@ -253,6 +253,25 @@ def test_a_set_ignores_what_changes_nothing_and_rolls_back(epochs: list[tuple[li
             assert sorted(store.table.column_at(found, 1).tolist()) == sorted(b for a, b in rows if a == key)
 
 
+@quick
+@given(st.lists(st.lists(st.tuples(st.integers(-3, 40), st.integers(0, 40)), max_size=30), max_size=4))
+def test_new_rows_have_the_columns_of_their_batch_or_of_the_table(
+    batches: list[list[tuple[int, int]]],
+) -> None:
+    store, rows = Store(SCHEMA), list[tuple[int, int]]()
+    for batch in batches:
+        given = Batch(tuple(columns(batch, 2)), len(batch))
+        new = [row for row in dict.fromkeys(batch) if row not in rows]
+        change = store.set_rows([(given, 1)])
+        rows += new
+        assert change.length == len(new) and change.rows() == new
+        for at in range(2):
+            assert change.columns[at].tolist() == [row[at] for row in new]
+            shared = change.columns[at] is given.columns[at]
+            assert shared == (len(new) == len(batch)) or len(batch) <= thresholds.ROWS_ONE_BY_ONE
+        store.commit()
+
+
 def test_rows_that_come_and_go_are_forgotten_in_the_end() -> None:
     store = Store(SCHEMA)
     for start in range(0, 40_000, 4_000):

@@ -7,7 +7,7 @@ opposite changes in reverse order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -128,7 +128,8 @@ class Store(Unread):
             with all_alike(self.indexes) as indexes:
                 for index in indexes:
                     index.insert(fresh)
-        return self._since(before)
+        every = self.present == before + batch.length and batch.columns.__class__ is tuple
+        return self._since(before, batch.columns if every else ())
 
     def _add_present_few(self, batch: Batch) -> Batch:
         before = self.table.size
@@ -147,9 +148,10 @@ class Store(Unread):
                 if self._indexes:
                     self._arrange(self.present - 1, row, 1)
 
-    def _since(self, start: int) -> Batch:
-        """The rows that came from `start` on. Their columns are unpacked when they are read."""
-        return Batch(TableColumns(self.table, start, self.table.size), self.table.size - start)
+    def _since(self, start: int, known: Iterable[Array] = ()) -> Batch:
+        """The rows that came from `start` on. Their columns are unpacked when they are read, if they are not
+        `known`."""
+        return Batch(TableColumns(self.table, start, self.table.size, known), self.table.size - start)
 
     def add_counted(self, batch: Batch, as_set: bool) -> Batch:
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""

@@ -15,7 +15,7 @@ import functools
 import threading
 from collections.abc import Callable
 from pickle import UnpicklingError
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
-interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
+interpreted_seconds = 0.03  # that may still be spent in interpreted kernels
 _kernels: list[Callable[..., Any]] = []  # that numba has not taken over
 _interpreted: list[Callable[..., Any]] = []  # those that are still interpreted, without parts
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
@@ -49,10 +49,10 @@ def kernel(function: F) -> F:
         if interpreted_seconds < 0 or longest > LONG:
             compile_kernels()
             return function.__globals__[function.__name__](*arguments)
-        start = perf_counter()
+        start = thread_time()
         with np.errstate(over="ignore"):
             result = function(*arguments)
-        interpreted_seconds -= perf_counter() - start
+        interpreted_seconds -= thread_time() - start
         return result
 
     return cast(F, interpreted)

@@ -88,10 +88,11 @@ length_of: Callable[[Batch], int] = attrgetter("length")
 
 
 class TableColumns(LazyColumns):
-    """The columns of a table's rows start .. stop: valid while no row among them is forgotten."""
+    """The columns of a table's rows start .. stop: valid while no row among them is forgotten. `known` are
+    those columns, if they are there already."""
 
-    def __init__(self, table: RowTable, start: int, stop: int) -> None:
-        super().__init__()
+    def __init__(self, table: RowTable, start: int, stop: int, known: Iterable[Array] = ()) -> None:
+        self._known = dict(enumerate(known))
         self._table, self._start, self._stop = table, start, stop
 
     def __len__(self) -> int:
