@@ -37,7 +37,7 @@ from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
 from .epoch import Rows, RunningEpoch
 from .operators import KEPT_ALREADY
-from .state import State
+from .state import ALONE, State
 from .storage.batch import Batch, few_rows, no_rows
 
 Changes: TypeAlias = dict[NodeId, Rows]
@@ -220,6 +220,7 @@ def _input(state: State, at: NodeId, node: Input) -> Take:
 
 def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
     joiner, sources = state.joiners[at], [term.source for term in node.terms]
+    is_alone = len(sources) == 1
 
     def take(changes: Changes, running: RunningEpoch) -> bool:
         start = -1
@@ -235,7 +236,8 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
             rows, weights = joiner.net_rows(start, rows, weights)
             if not rows:
                 return True
-        found = joiner.of_rows(start, rows, weights, None, state.views_from(at, node, start))
+        views = ALONE if is_alone else state.views_from(at, node, start)
+        found = joiner.of_rows(start, rows, weights, None, views)
         if found is None or found[2]:
             return False
         if found[0]:
