@@ -23,7 +23,6 @@ from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
 B = TypeVar("B")
-B_co = TypeVar("B_co", covariant=True)
 G = TypeVar("G")
 T = TypeVar("T")
 
@@ -69,11 +68,11 @@ class Running(Operators[B], Protocol[B]):
         """Takes the changes of the state back, wherever the epoch is."""
 
 
-class SmallWalk(Protocol[B_co]):
+class SmallWalk(Protocol):
     """The walk of some nodes in small epochs."""
 
-    def run(self, running: Any, limit: int | None, progress: Progress | None) -> Mapping[str, B_co]:
-        """The changes of the outputs that change, as `engine.schedule.walk` gives them."""
+    def run(self, running: Any, limit: int | None, progress: Progress | None) -> Mapping[str, Any]:
+        """The changes of the outputs that change, in forms that `finish` takes."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
-        walk_for: Callable[[Sequence[NodeId]], SmallWalk[B]] | None = None,
+        walk_for: Callable[[Sequence[NodeId]], SmallWalk] | None = None,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
@@ -109,7 +108,7 @@ class Epochs(Generic[G, B]):
         self._passing = [at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaLate)]
         kept = lru_cache(thresholds.KEPT_WALKS)
         self._active_from = active_from = kept(partial(_active_from, circuit, readers(circuit)))
-        self._small_walk: Callable[[tuple[NodeId, ...]], SmallWalk[B]] | None = None
+        self._small_walk: Callable[[tuple[NodeId, ...]], SmallWalk] | None = None
         if walk_for is not None:
             self._small_walk = kept(lambda moving: walk_for(active_from(moving)))
         self.committed = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from ..circuit import Fixpoint
 from ..epoch import Epoch
@@ -17,7 +18,10 @@ from .runningbracket import RunningBracket
 from .runningloop import RunningLoop
 from .state import State
 from .storage.batch import Batch
-from .storage.rows import ArrayDelta
+from .storage.rows import ArrayDelta, change_of
+
+Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
+"""Rows, at least one, and their weights."""
 
 
 class RunningEpoch(EpochOperators):
@@ -59,14 +63,18 @@ class RunningEpoch(EpochOperators):
 
     # ------------------------------------------------------------- the end
 
-    def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
+    def finish(self, outputs: Mapping[str, Batch | Rows | None]) -> dict[str, Delta]:
         state, nodes, static = self.state, self.circuit.nodes, self.epoch.static
         self.forget()
         deltas: dict[str, Delta] = dict(state.unchanged)
         for name, change in outputs.items():
             if change is not None:
                 schema = nodes[state.outputs[name]].schema
-                deltas[name] = ArrayDelta(state.values, schema, change, static)
+                deltas[name] = (
+                    change_of(state.values, schema, *change)
+                    if change.__class__ is tuple
+                    else ArrayDelta(state.values, schema, change, static)
+                )
         for name in state.streams:
             schema = nodes[state.outputs[name]].schema
             deltas[name] = ArrayDelta(state.values, schema, state.output(name).batch(), True)

@@ -14,7 +14,7 @@ the general way, so that the end of an epoch and its rollback are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -35,13 +35,11 @@ from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
-from .epoch import RunningEpoch
+from .epoch import Rows, RunningEpoch
 from .operators import KEPT_ALREADY
-from .state import State
+from .state import ALONE, State
 from .storage.batch import Batch, few_rows, no_rows
 
-Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
-"""Rows, at least one, and their weights."""
 Changes: TypeAlias = dict[NodeId, Rows]
 """The changes of the nodes that change."""
 Take: TypeAlias = Callable[[Changes, RunningEpoch], bool]
@@ -49,8 +47,8 @@ Take: TypeAlias = Callable[[Changes, RunningEpoch], bool]
 Keep: TypeAlias = Callable[[Rows, RunningEpoch], None]
 """Takes the change of a node into its store."""
 _Visit: TypeAlias = tuple[NodeId, Take | None, Keep | None]
-_Shown: TypeAlias = tuple[str, NodeId, int]
-"""An output: its relation, its source, and the number of its columns."""
+_Shown: TypeAlias = tuple[str, NodeId]
+"""An output: its relation, and its source."""
 
 
 def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
@@ -65,7 +63,7 @@ def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
     def shown(at: NodeId) -> _Shown:
         node = state.circuit.nodes[at]
         assert isinstance(node, Output)
-        return node.relation, node.source, len(node.schema)
+        return node.relation, node.source
 
     return lambda nodes: RowWalk(state, nodes, visit, shown)
 
@@ -89,7 +87,7 @@ class RowWalk:
 
     def run(
         self, running: RunningEpoch, limit: int | None, progress: Progress | None
-    ) -> dict[str, Batch | None]:
+    ) -> Mapping[str, Batch | Rows | None]:
         """Runs the operators of an epoch. Returns the changes of the outputs that change. Raises what
         `engine.schedule.walk` does."""
         state = self._state
@@ -128,13 +126,9 @@ class RowWalk:
                 self._batch(source, walk, changes)
             walk.run(left)
         if walk is not None:
-            found = ((name, self._batch(source, walk, changes)) for name, source, _ in self._outputs)
+            found = ((name, self._batch(source, walk, changes)) for name, source in self._outputs)
             return {name: change for name, change in found if change is not None}
-        return {
-            name: few_rows(*changes[source], arity)
-            for name, source, arity in self._outputs
-            if source in changes
-        }
+        return {name: changes[source] for name, source in self._outputs if source in changes}
 
     def _batch(self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes) -> Batch | None:
         """The change of a node as a batch."""
@@ -226,6 +220,7 @@ def _input(state: State, at: NodeId, node: Input) -> Take:
 
 def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
     joiner, sources = state.joiners[at], [term.source for term in node.terms]
+    is_alone = len(sources) == 1
 
     def take(changes: Changes, running: RunningEpoch) -> bool:
         start = -1
@@ -241,7 +236,8 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
             rows, weights = joiner.net_rows(start, rows, weights)
             if not rows:
                 return True
-        found = joiner.of_rows(start, rows, weights, None, state.views_from(at, node, start))
+        views = ALONE if is_alone else state.views_from(at, node, start)
+        found = joiner.of_rows(start, rows, weights, None, views)
         if found is None or found[2]:
             return False
         if found[0]:

@@ -81,13 +81,15 @@ class Inputs:
 
     def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`insert` of rows that are tuples of canonical values already."""
-        with self.transaction.changing(relation) as (_, changes):
-            changes.insert(rows)
+        if not self.transaction.run(relation, rows, 1, are_taken=True):
+            with self.transaction.changing(relation) as (_, changes):
+                changes.insert(rows)
 
     def delete_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`delete` of rows that are tuples of canonical values already."""
-        with self.transaction.changing(relation) as (_, changes):
-            changes.delete(rows)
+        if not self.transaction.run(relation, rows, -1, are_taken=True):
+            with self.transaction.changing(relation) as (_, changes):
+                changes.delete(rows)
 
     def upsert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`upsert` of rows that are tuples of canonical values already."""

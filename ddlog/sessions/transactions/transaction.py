@@ -111,17 +111,21 @@ class Transaction:
             raise DDlogError([NoFurtherChanges()])
         return declared
 
-    def run(self, name: str, rows: Sequence[Any], sign: int) -> bool:
-        """Adds rows as users give them to the runs of an input relation, if its columns are plain; False: it
-        is to be changed in the general way. Raises DDlogError; then nothing was added."""
+    def run(self, name: str, rows: Sequence[Any], sign: int, are_taken: bool = False) -> bool:
+        """Adds rows to the runs of an input relation: rows as users give them, if its columns are plain, or
+        tuples of canonical values. False: it is to be changed in the general way. Raises DDlogError; then
+        nothing was added."""
         declared = self._changeable(name)
         changes = self._inputs.get(declared.name)
-        take = self._state.plain_taker(declared)
-        if take is None or not isinstance(changes, Runs):
+        if not isinstance(changes, Runs):
             return False
-        taken = [*map(take, rows)]
+        if not are_taken:
+            take = self._state.plain_taker(declared)
+            if take is None:
+                return False
+            rows = [*map(take, rows)]
         self._touched.add(declared.name)
-        (changes.insert if sign > 0 else changes.delete)(taken)
+        (changes.insert if sign > 0 else changes.delete)(rows)
         return True
 
     def take_back(self, declared: Relation, mark: int, known: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiler import kernel, part
+from .compiler import kernel, of_one_kind, part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
@@ -68,6 +68,7 @@ def insert_words(slots: Any, bits: int, words: Any, new: Any, start: int, room: 
 
 
 @kernel
+@of_one_kind
 def insert_word(slots: Any, bits: int, word: int, rows: Any, count: int) -> int:
     """Inserts one word, which is not negative, in a hash set; a new one goes to `rows` at `count`.
     Returns the new count."""
@@ -135,6 +136,7 @@ def number_words(slots: Any, ids: Any, bits: int, words: Any, start: int, count:
 
 
 @kernel
+@of_one_kind
 def find_word(slots: Any, ids: Any, bits: int, word: int) -> int:
     """The id of one word, which is not negative; -1 where there is none."""
     at = slot_of(slots, bits, home(word, bits), word)
@@ -164,6 +166,7 @@ def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
 
 
 @kernel
+@of_one_kind
 def number_word(slots: Any, ids: Any, bits: int, word: int, rows: Any, count: int) -> int:
     """The id of one word, which is not negative. A new one gets the id `count`, and goes to `rows` there."""
     at = slot_of(slots, bits, home(word, bits), word)

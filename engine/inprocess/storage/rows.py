@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ... import thresholds
 from ...divergence import SHOWN, Changing
 from ...schema import Array, Schema
-from .batch import Batch, RowColumns, consolidate
-from .interner import Values, decode_each, decode_rows, order_of
+from .batch import Batch, RowColumns, consolidate, few_rows
+from .interner import Values, decode_each, decode_rows, encode_each, order_of
+
+Few: TypeAlias = tuple[list[tuple[Any, ...]], list[int]]
+"""A few rows of Python values in value order, and their weights."""
+
+
+def few_decoded(
+    values: Values, schema: Schema, rows: Sequence[tuple[int, ...]], weights: list[int]
+) -> Few | None:
+    """A few rows in order by their values, as Python compares them, with their weights; None: it compares
+    them in another way."""
+    coding = values.coding(schema)
+    if not coding.sorts:
+        return None
+    decode, of = coding.decode, values.decode
+    decoded = [decode(row, of) for row in rows]
+    if len(decoded) > 1:
+        order = sorted(range(len(decoded)), key=decoded.__getitem__)
+        decoded, weights = [decoded[k] for k in order], [weights[k] for k in order]
+    return decoded, weights
 
 
 class ArrayRows:
@@ -24,7 +43,7 @@ class ArrayRows:
         self._values = values
         self._batch = batch
         self._ordered: Batch | None = None
-        self._few: tuple[list[tuple[Any, ...]], list[int]] | None = None
+        self._few: Few | None = None
         if not is_held:
             values.hold(schema, batch)
 
@@ -47,19 +66,11 @@ class ArrayRows:
             self._ordered = batch
         return self._ordered
 
-    def _read_few(self) -> tuple[list[tuple[Any, ...]], list[int]] | None:
-        """Few rows in order by their values, as Python compares them, with their weights; None: they are
-        many, or it compares them in another way."""
+    def _read_few(self) -> Few | None:
+        """As `few_decoded`; None also of many rows."""
         batch = self._batch
         if self._few is None and batch.length <= thresholds.FEW_ROWS:
-            coding = self._values.coding(self.schema)
-            if coding.sorts:
-                decode, weights = self._values.decode, batch.weight_list()
-                rows = [coding.decode(row, decode) for row in batch.rows()]
-                if len(rows) > 1:
-                    order = sorted(range(len(rows)), key=rows.__getitem__)
-                    rows, weights = [rows[k] for k in order], [weights[k] for k in order]
-                self._few = rows, weights
+            self._few = few_decoded(self._values, self.schema, batch.rows(), batch.weight_list())
         return self._few
 
     @property
@@ -164,6 +175,32 @@ class ArrayDelta:
         return len(self._rows) if net is None else net.length
 
 
+class FewDelta(ArrayDelta):
+    """A change of a few rows, which are decoded at once: to hold their codes would take as long."""
+
+    def __init__(self, values: Values, schema: Schema, few: Few) -> None:
+        self._values, self._schema, self._few = values, schema, few
+
+    @property
+    def _rows(self) -> ArrayRows:
+        if self._read is None:
+            rows, weights = self._few
+            batch = few_rows(encode_each(self._values, self._schema, rows), weights, len(self._schema))
+            self._read = ArrayRows(self._values, self._schema, batch)
+        return self._read
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        return self._few[0].copy()
+
+    @property
+    def weights(self) -> list[int]:
+        return self._few[1].copy()
+
+    def __len__(self) -> int:
+        return len(self._few[0])
+
+
 class LaterDelta(ArrayDelta):
     """A change that is made when it is first read."""
 
@@ -177,6 +214,15 @@ class LaterDelta(ArrayDelta):
     @cached_property
     def _made(self) -> ArrayDelta:
         return self._make()
+
+
+def change_of(values: Values, schema: Schema, rows: list[tuple[int, ...]], weights: list[int]) -> ArrayDelta:
+    """The change of a relation by a few weighted rows."""
+    is_net = 0 not in weights and (len(rows) == 1 or len(set(rows)) == len(rows))
+    few = few_decoded(values, schema, rows, weights) if is_net else None
+    if few is None:
+        return ArrayDelta(values, schema, few_rows(rows, weights, len(schema)), False)
+    return FewDelta(values, schema, few)
 
 
 def some_changes(values: Values, schemas: Mapping[str, Schema], changes: Mapping[str, Batch]) -> Changing:
