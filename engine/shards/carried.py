@@ -73,9 +73,7 @@ def _followed(rules: Rules, keys: dict[str, Key]) -> dict[str, Key]:
     return keys
 
 
-def _ways(
-    rules: Rules,
-) -> Iterator[tuple[str, Sequence[str | None], str, Sequence[str | None]]]:
+def _ways(rules: Rules) -> Iterator[tuple[str, Sequence[str | None], str, Sequence[str | None]]]:
     """The relations of a recursion that each rule reads, with the variables of the term, and the head that it
     has rows for, with the variables of these."""
     for rule in rules:

@@ -79,7 +79,7 @@ class ShardsRecursion(Recursion):
                 self._ways,
                 self._linear,
             )
-            ranks.parts = self._stays and not self.exact
+            ranks.separates = self._stays and not self.exact
             return RunningRecursion(self, self.ranked, ranks)
         if self.whole.rows:
             self.born_in_order = self.ranks_are_least = False
@@ -305,7 +305,7 @@ class GrowingShards(WorkerMemory, GrowingSets):
 class RankedShards(WorkerMemory, RankedSets):
     """Ranked relations of one worker during one epoch."""
 
-    parts = False
+    separates = False
     """Whether each worker goes on by itself after the first iteration, since what follows is its own. Nobody
     looks the relations up before all are done, and the imports stay as they are."""
 
@@ -372,7 +372,7 @@ class RankedShards(WorkerMemory, RankedSets):
         self._searching = set().union(
             *(names for vote in votes for time, names in vote if time == self._next)
         )
-        self._alone = self.parts
+        self._alone = self.separates
 
     def _waiting(self) -> Iterator[_Due]:
         """The least iteration with something pending here."""
