@@ -28,8 +28,13 @@ NO_JAVA = (
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Every JVM that a test starts runs for seconds: compiling its code well takes longer than it saves.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Every JVM that a test starts runs for seconds: compiling its code well takes longer than it saves. To
+# verify the classes of Spark is a fifth of a start, and a small space for them is collected as it grows.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m -XX:+UnlockDiagnosticVMOptions "
+    "-XX:-BytecodeVerificationRemote",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

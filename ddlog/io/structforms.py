@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..values import Map
 from .scalarforms import ArrowForm, ValueList
@@ -78,9 +77,11 @@ class UnionsForm:
         return pa.StructArray.from_arrays(arrays, fields=list(self.arrow))
 
     def decode(self, array: pa.Array) -> list[Any]:
+        from pyarrow.compute import index_in  # takes a tenth of the start of a worker, which seldom needs it
+
         found: list[Any] = [None] * len(array)
         tags = pa.array([each.tag for each in self.alternatives], pa.string())
-        numbers = pc.index_in(array.field(0), tags).to_numpy(zero_copy_only=False)
+        numbers = index_in(array.field(0), tags).to_numpy(zero_copy_only=False)
         column = 1
         for number, each in enumerate(self.alternatives):
             rows = np.flatnonzero(numbers == number)

@@ -60,12 +60,14 @@ class Started:
 
     processes: list[int] = field(default_factory=list)
     missing: bool = False
+    twice: bool = False
+    """Whether the first one is started twice, as Spark may do."""
 
     def launch(self, address: Address, key: bytes, count: int) -> None:
-        """See `Launch`. The first one is started twice, as Spark may do."""
+        """See `Launch`."""
         if self.missing:
             raise WorkersMissing
-        for number in [0, *range(count)]:
+        for number in [*range(self.twice), *range(count)]:
             self.processes.append(start(address, key, number, os.getpid()))
 
 
@@ -84,8 +86,9 @@ def started() -> Started:
 
 @pytest.fixture
 def workers(request: pytest.FixtureRequest, started: Started) -> Iterator[Sharded]:
-    """A runtime with two workers beside this process; what they say is encrypted if a test asks for it."""
-    encrypt = getattr(request, "param", False)
+    """A runtime with two workers beside this process; what they say is encrypted if a test asks for it, and
+    if it says whether, one of them is started twice."""
+    encrypt, started.twice = getattr(request, "param", False), hasattr(request, "param")
     runtime = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN, encrypt=encrypt)
     yield runtime
     runtime.close()
@@ -156,7 +159,7 @@ def test_workers_that_are_killed_are_started_again(workers: Sharded, started: St
     assert commit(workers, Road=ROADS, At=PLACES) == commit(one, Road=ROADS, At=PLACES)
     for turn in range(longer(2, 100)):
         begun = len(started.processes)
-        end = chosen.choice([started.processes[-3:-1], started.processes[-1:]])  # one was started twice
+        end = [chosen.choice(started.processes[-2:])]
         killed = threading.Timer(chosen.random() / 10, kill, end)
         killed.start()
         some, sign = chain[turn % 20 :: 2 + turn % 3], (1, -1)[turn % 2]
@@ -164,7 +167,7 @@ def test_workers_that_are_killed_are_started_again(workers: Sharded, started: St
             assert commit(workers, sign, Road=rows) == commit(one, sign, Road=rows)
         killed.join()
         assert workers.size("Reach") == one.size("Reach")
-        assert len(started.processes) == begun + 3
+        assert len(started.processes) == begun + 2
 
 
 def test_workers_that_do_not_come_again(workers: Sharded, started: Started) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ddlog.engine.spark.settings import changed
+from ddlog.spark.sessions.settings import DAEMON
 
 from .cluster import Cluster, standalone
 
@@ -52,6 +53,9 @@ _INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 _COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+
+_HERE = {"spark.python.daemon.module": DAEMON}  # as `ddlog run` has it; others have Spark's own
 
 
 # Tasks are tried again, and run twice where they are slow, whenever Spark can: answers must not show it.
@@ -107,7 +111,8 @@ def spark(cluster: Cluster | None) -> Iterator[SparkSession]:
     master = cluster.master if cluster else "local[2]"
     builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master(master)
     builder = builder.appName("ddlog tests")
-    for key, value in (_CONF | _INTERPRETED | (_ON_CLUSTER if cluster else {})).items():
+    place = _ON_CLUSTER if cluster else {} if remote else _HERE
+    for key, value in (_CONF | _INTERPRETED | place).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     yield session

@@ -10,10 +10,14 @@ import pytest
 
 import ddlog
 from ddlog import SparkOptions
+from ddlog.engine.shards.runtime import Sharded
+from ddlog.engine.spark import runtime
 from ddlog.engine.spark.settings import is_connect
 from ddlog.engine.spark.tables import Tables
+from ddlog.engine.spark.workers import open_workers
 from ddlog.sessions.session import Session
 
+from ..trying import longer
 from .processes import kill, workers
 
 if TYPE_CHECKING:
@@ -90,12 +94,19 @@ def are_gone(processes: set[int]) -> bool:
     return not workers() & processes
 
 
-@pytest.mark.parametrize("most", [IN_DRIVER, 20, 0])
+@pytest.mark.parametrize("most", [IN_DRIVER, 60, 0])
 def test_recursions_give_the_same_wherever_they_are(
     spark: SparkSession, expected: dict[str, list[Any]], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With no row for the driver, none comes there; the workers have ended when the results are there."""
-    others, chosen = workers(), options(spark, most)
+    """All in the driver, two of three in workers, or all. With no row for the driver, none comes there; the
+    workers have ended when the results are there."""
+    others, chosen, began = workers(), options(spark, most), list[int]()
+
+    def opened(*given: Any, **more: Any) -> Sharded:
+        began.append(1)
+        return open_workers(*given, **more)
+
+    monkeypatch.setattr(runtime, "open_workers", opened)
     with NETWORK.session(spark=spark, spark_options=chosen, updates=False) as session:
         session.load_frames(frames(spark))
         with monkeypatch.context() as patched:
@@ -103,14 +114,22 @@ def test_recursions_give_the_same_wherever_they_are(
                 patched.setattr(Tables, "collected", lambda *_: pytest.fail("rows came to the driver"))
             found = {name: session[name].to_spark() for name in expected}
             assert are_gone(workers() - others)
+        assert len(began) == {IN_DRIVER: 0, 60: 2, 0: 3}[most]
         assert outputs(session) == expected
-    assert {name: frame.count() for name, frame in found.items()} == {
-        name: len(rows) for name, rows in expected.items()
-    }
+    for name in ("Path", "Named", "Any"):
+        assert found[name].count() == len(expected[name])
+
+
+PATHS = ddlog.compile("""
+input relation Edge(a: s64, b: s64)
+output relation Path(a: s64, b: s64)
+Path(a, b) :- Edge(a, b).
+Path(a, c) :- Path(a, b), Edge(b, c).
+""")
 
 
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="workers are found in /proc")
-def test_a_worker_of_a_recursion_ends(spark: SparkSession, expected: dict[str, list[Any]]) -> None:
+def test_a_worker_of_a_recursion_ends(spark: SparkSession) -> None:
     """The recursion begins again, by other workers."""
     others, killed = workers(), set[int]()
 
@@ -119,11 +138,11 @@ def test_a_worker_of_a_recursion_ends(spark: SparkSession, expected: dict[str, l
             killed.add(min(workers() - others))
             kill(*killed)
 
-    with NETWORK.session(
+    with PATHS.session(
         spark=spark, spark_options=options(spark, 0), updates=False, progress=progress
     ) as session:
-        session.load_frames(frames(spark))
-        assert outputs(session) == expected
+        session.load_frames({"Edge": spark.range(9).selectExpr("id AS a", "id + 1 AS b")})
+        assert set(session["Path"].tuples()) == {(a, b) for a in range(9) for b in range(a + 1, 10)}
     assert killed and are_gone(workers() - others)
 
 
@@ -137,20 +156,21 @@ R(x) :- A(x, 2).
 """
 
 
-@pytest.mark.parametrize("most", [IN_DRIVER, 0])
+RULES = {
+    "head": "R(y / (x - 1)) :- R(x), A(x, y).",
+    "condition": "R(y) :- R(x), A(x, y), var q = 6 / (y - 4), q < 9.",
+    "below": "R(y) :- R(x), B(x, y).",
+    "endless": "R(x + 1) :- R(x), A(_, _).",
+}
+
+
 @pytest.mark.parametrize(
-    "rule",
-    [
-        "R(y / (x - 1)) :- R(x), A(x, y).",
-        "R(y) :- R(x), A(x, y), var q = 6 / (y - 4), q < 9.",
-        "R(y) :- R(x), B(x, y).",
-        "R(x + 1) :- R(x), A(_, _).",
-    ],
-    ids=["head", "condition", "below", "endless"],
+    "name, most",
+    [*((name, IN_DRIVER) for name in RULES), *((name, 0) for name in longer(("head", "endless"), RULES))],
 )
-def test_a_recursion_tells_its_fault(spark: SparkSession, most: int, rule: str) -> None:
+def test_a_recursion_tells_its_fault(spark: SparkSession, name: str, most: int) -> None:
     """With its place, as in-process; no worker stays."""
-    rows, others = [(1, 2), (2, 3), (3, 4)], workers()
+    rows, others, rule = [(1, 2), (2, 3), (3, 4)], workers(), RULES[name]
     program = ddlog.compile(FAULTY.format("- 4" if "B(x, y)" in rule else "+ 4", rule))
     with program.session(max_iterations=50) as session, pytest.raises(ddlog.DDlogError) as here:
         session.insert("A", *rows)

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from ...engine.machine import machine_memory
 
+DAEMON = "ddlog.spark.sessions.daemon"
+"""The module of that name, for `spark.python.daemon.module`."""
+
 # We report a job that fails; the reports of the executor and the scheduler would repeat it.
 _LOGGING = """\
 rootLogger.level = error
@@ -42,6 +45,7 @@ def driver_settings(given: Mapping[str, str], place: str) -> dict[str, str]:
     chosen = {"spark.ui.showConsoleProgress": "false", "spark.app.name": "ddlog"}
     if place.startswith("local"):
         chosen["spark.ui.enabled"] = "false"
+        chosen["spark.python.daemon.module"] = DAEMON
         memory = machine_memory()
         if memory is not None and "SPARK_DRIVER_MEMORY" not in os.environ:
             chosen["spark.driver.memory"] = f"{max(1024, memory // 2 // (1 << 20))}m"
