@@ -20,6 +20,7 @@ from .threadpool import building
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 _MOST_CODINGS = 256  # schemas whose functions are kept
+_TURNED = 512  # rows that are turned into columns at once: `zip` makes an iterator for each
 _HELD = 256  # batches beyond twice those that were alive, from which it is looked which still are
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
 
@@ -356,7 +357,15 @@ def encode_rows(
     values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
 ) -> tuple[Array, ...]:
     """Columns from rows of Python values."""
-    listed = zip(*rows, strict=True) if rows else [()] * len(schema)
+    listed: Iterable[Sequence[Any]] = [()] * len(schema)
+    if len(rows) <= _TURNED:
+        listed = zip(*rows, strict=True) if rows else listed
+    else:
+        listed = [[] for _ in schema]
+        for start in range(0, len(rows), _TURNED):
+            part = zip(*rows[start : start + _TURNED], strict=True)
+            for column, values_of in zip(listed, part, strict=True):
+                column.extend(values_of)
     return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
 
 
