@@ -357,16 +357,12 @@ def encode_rows(
     values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
 ) -> tuple[Array, ...]:
     """Columns from rows of Python values."""
-    listed: Iterable[Sequence[Any]] = [()] * len(schema)
-    if len(rows) <= _TURNED:
-        listed = zip(*rows, strict=True) if rows else listed
-    else:
-        listed = [[] for _ in schema]
-        for start in range(0, len(rows), _TURNED):
-            part = zip(*rows[start : start + _TURNED], strict=True)
-            for column, values_of in zip(listed, part, strict=True):
-                column.extend(values_of)
-    return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
+    listed: list[list[Any]] = [[] for _ in schema]
+    for start in range(0, len(rows), _TURNED):
+        part = zip(*rows[start : start + _TURNED], strict=True)
+        for column, some in zip(listed, part, strict=True):
+            column.extend(some)
+    return tuple(values.encode_column(c, v, len(rows)) for c, v in zip(schema, listed, strict=True))
 
 
 def encode_each(values: Values, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, ...]]:
