@@ -23,6 +23,7 @@ from .state import State
 from .storage.batch import Batch
 from .storage.derivedcolumns import DerivedValues
 from .storage.interner import Interner, Values
+from .storage.layout import PackedColumns
 from .storage.table import RowTable
 
 _SAMPLE = 200  # values of a domain that are measured
@@ -70,7 +71,8 @@ def _timeline_parts(timelines: Sequence[Timeline]) -> dict[str, int]:
 
 
 def _batch_bytes(batch: Batch) -> int:
-    return 8 * batch.length * (len(batch.columns) + (batch.weights is not None))
+    words = 1 if isinstance(batch.columns, PackedColumns) else len(batch.columns)
+    return 8 * batch.length * (words + (batch.weights is not None))
 
 
 def _names(state: State) -> dict[int, str]:

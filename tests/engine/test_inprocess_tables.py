@@ -14,8 +14,8 @@ from ddlog.engine import thresholds
 from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
+from ddlog.engine.inprocess.storage import interner, sweep
 from ddlog.engine.inprocess.storage import rows as rows_module
-from ddlog.engine.inprocess.storage import sweep
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
@@ -177,6 +177,11 @@ def test_rows_are_encoded_one_by_one_as_columns_are(rows: list[tuple]) -> None:
     codes = encode_each(values, MIXED, rows)
     assert codes == list(zip(*(each.tolist() for each in encode_rows(values, MIXED, rows)), strict=True))
     assert decode_each(values, MIXED, codes) == rows
+    with mock.patch.object(interner, "_TURNED", 2):
+        assert list(zip(*encode_rows(values, MIXED, rows), strict=True)) == codes
+        if len(rows) > 2:
+            with pytest.raises(ValueError, match="zip"):
+                encode_rows(values, MIXED, [*rows[:2], (1, True, 1.0)])
 
 
 @quick

@@ -11,8 +11,12 @@ import ddlog
 from ddlog.engine.circuit import Fixpoint
 from ddlog.engine.inprocess.recursion.loopcontents import LoopContents
 from ddlog.engine.inprocess.recursion.looprecording import LoopRecording
+from ddlog.engine.inprocess.recursion.loops import LoopRecursion
 from ddlog.engine.inprocess.storage.batch import Batch
+from ddlog.engine.inprocess.storage.layout import PackedColumns
 from ddlog.engine.loopparts import LoopParts
+
+from .test_sweep import inside
 
 GROUPED = """
 input relation Edge(x: s32, y: s32)
@@ -42,6 +46,41 @@ def test_what_an_evaluation_held_goes_with_its_epoch() -> None:
 
 def _contents() -> set[int]:
     return {id(each) for each in gc.get_objects() if isinstance(each, LoopContents)}
+
+
+RANKS = """
+input relation Edge(a: s64, b: s64)
+loop Rounds rounds 5 {
+    output relation Rank(v: s64, r: s64)
+    initial Rank(a, 100) :- Edge(a, _).
+    Rank(v, r) :- Part(v, from, each), var r = (from, each).group_by(v).sum_second().
+    output relation Part(v: s64, from: s64, r: s64)
+    Part(a, -1, 15) :- Edge(a, _).
+    Part(b, a, r / 2) :- Rank-1(a, r), Edge(a, b).
+}
+"""
+
+
+def test_a_recording_holds_words() -> None:
+    """What a distinct of many rows is given and tells, without the columns that are read of it."""
+    with ddlog.compile(RANKS).session() as session:
+        session.insert_rows("Edge", [(k, (k * 7 + n) % 200) for k in range(200) for n in (1, 2)])
+        session.commit()
+        (loop,) = inside(session)._state.recursions.values()
+        assert isinstance(loop, LoopRecursion) and loop.recording is not None
+        asked, told = loop.recording.asked, loop.recording.told
+        changes = [batch for at in asked for notes in (asked, told) for _, batch in notes[at]]
+        packed = [each.columns for each in changes if isinstance(each.columns, PackedColumns)]
+        assert len(packed) == len(changes) > 20
+        before = loop.recording.sample()
+        assert loop.recording.differs(before) == 0
+        assert not any(each._known for each in packed)
+        held = {tuple(row) for row in session["Rank"]}
+        session.insert("Edge", (0, 150))
+        session.commit()
+        session.delete("Edge", (0, 150))
+        session.commit()
+        assert {tuple(row) for row in session["Rank"]} == held
 
 
 def test_a_recording_is_compared_by_a_sample() -> None:

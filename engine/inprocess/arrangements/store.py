@@ -238,7 +238,7 @@ class Store(Unread):
     def _changed(self, rows: Array, signs: Array) -> Batch:
         """Rows that come and go, as a batch."""
         plain = bool((signs > 0).all())
-        return Batch(self.table.columns_at(rows), len(rows), None if plain else signs)
+        return Batch(self.table.later_at(rows), len(rows), None if plain else signs)
 
     def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
         """The rows whose presence changed, and +1 or -1 for each."""

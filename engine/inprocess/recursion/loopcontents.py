@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ... import thresholds
 from ...circuit import DeltaGroup, Distinct, Earlier, Group, Negate
 from ...loopparts import Gate, LoopParts, is_set, looked_up, origin, reaches, unsteady
 from ...schema import Array
@@ -88,13 +89,17 @@ class LoopContents:
     def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """The rows that a distinct emits: `visits` are the rows that wait for this time."""
         change = concat(changes, len(self.parts.parts[at].node.schema))
+        store = self._stores.get(at)
+        if store is not None and change.length > thresholds.FEW_ROWS:  # as words, which are also recorded
+            columns = store.table.fitted(change.columns, change.length)
+            change = Batch(columns, change.length, change.weights)
         if self.recording is not None and change.length:
             self.recording.ask(at, time, change)
-        if at not in self._stores:
+        if store is None:
             return self._inner.distinct(at, time, [change] if change.length else [], visits)
         if not change.length:
             return NOTHING
-        store = self._changed[at] = self._stores[at]
+        self._changed[at] = store
         return NOTHING._replace(change=store.add_counted(change, as_set=True))
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:

@@ -54,7 +54,7 @@ class LoopRecording:
         if self._room < 0:
             return
         self._room -= change.length
-        notes.setdefault(at, []).append((time, change))
+        notes.setdefault(at, []).append((time, change.unread()))
         if self._room < 0:
             self.told.clear()
             self.asked.clear()
@@ -69,7 +69,7 @@ class LoopRecording:
         for notes in (self.told, self.asked):
             for at, changes in notes.items():
                 for _, change in changes:
-                    marks.columns(self._parts.parts[at].node.schema, change.columns)
+                    marks.columns(self._parts.parts[at].node.schema, change.unread().columns)
         for gate in self.gates.values():
             gate.mark(marks)
 
@@ -136,7 +136,7 @@ def _sampled(changes: dict[int, list[Batch]]) -> SampledPart:
 def _by_time(changes: Iterable[tuple[int, Batch]]) -> dict[int, list[Batch]]:
     found: dict[int, list[Batch]] = {}
     for time, batch in changes:
-        found.setdefault(time, []).append(batch)
+        found.setdefault(time, []).append(batch.unread())
     return found
 
 

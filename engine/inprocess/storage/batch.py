@@ -66,6 +66,10 @@ class Batch:
             None if self.times is None else self.times[start:stop],
         )
 
+    def unread(self) -> Batch:
+        """The same rows, without the columns that were unpacked to be read."""
+        return self.slice(0, self.length) if isinstance(self.columns, PackedColumns) else self
+
     def negated(self) -> Batch:
         """The same rows with opposite weights."""
         return Batch(self.columns, self.length, -self.weight_array(), self.times)

@@ -20,6 +20,7 @@ from .threadpool import building
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 _MOST_CODINGS = 256  # schemas whose functions are kept
+_TURNED = 512  # rows that are turned into columns at once: `zip` makes an iterator for each
 _HELD = 256  # batches beyond twice those that were alive, from which it is looked which still are
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
 
@@ -356,8 +357,12 @@ def encode_rows(
     values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
 ) -> tuple[Array, ...]:
     """Columns from rows of Python values."""
-    listed = zip(*rows, strict=True) if rows else [()] * len(schema)
-    return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
+    listed: list[list[Any]] = [[] for _ in schema]
+    for start in range(0, len(rows), _TURNED):
+        part = zip(*rows[start : start + _TURNED], strict=True)
+        for column, some in zip(listed, part, strict=True):
+            column.extend(some)
+    return tuple(values.encode_column(c, v, len(rows)) for c, v in zip(schema, listed, strict=True))
 
 
 def encode_each(values: Values, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, ...]]:

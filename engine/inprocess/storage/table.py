@@ -357,6 +357,11 @@ class RowTable(Unread):
             if at == length:
                 return out
 
+    def fitted(self, columns: Sequence[Array], length: int) -> Sequence[Array]:
+        """The columns of rows that are to be inserted, as words where the table packs its rows."""
+        words = self._fit(columns, length) if length else None
+        return columns if words is None or self._layout is None else PackedColumns(self._layout, words)
+
     def insert_new(self, columns: Sequence[Array], length: int) -> None:
         """Adds the rows that the table does not hold yet: they get the next ids, in order."""
         if length == 0:
