@@ -35,10 +35,10 @@ from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
-from .epoch import Rows, RunningEpoch
+from .epoch import RunningEpoch
 from .operators import KEPT_ALREADY
 from .state import ALONE, State
-from .storage.batch import Batch, few_rows, no_rows
+from .storage.batch import Batch, Rows, few_rows, no_rows
 
 Changes: TypeAlias = dict[NodeId, Rows]
 """The changes of the nodes that change."""
@@ -164,9 +164,12 @@ def _keeping(state: State, at: NodeId) -> Keep | None:
     node, stores = state.circuit.nodes[at], state.stores
     if at not in stores or node.__class__ in KEPT_ALREADY or not isinstance(stores[at], Store):
         return None
-    is_group = isinstance(node, DeltaGroup)
+    is_group, is_unread = isinstance(node, DeltaGroup), at in state.unread
 
     def keep(change: Rows, running: RunningEpoch) -> None:
+        if is_unread and not running.epoch.tried:
+            running.late.append((at, change))
+            return
         store = stores[at]
         assert isinstance(store, Store)
         running.changed.append(store)
