@@ -69,7 +69,7 @@ class RunningEpoch(EpochOperators):
                 schema = nodes[state.outputs[name]].schema
                 deltas[name] = (
                     change_of(state.values, schema, *change)
-                    if change.__class__ is tuple
+                    if isinstance(change, tuple)
                     else ArrayDelta(state.values, schema, change, static)
                 )
         for name in state.streams:
