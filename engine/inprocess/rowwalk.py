@@ -9,7 +9,9 @@ A walk is made once for the nodes that may change together. It has a function fo
 rows; the walk of `engine/schedule.py` visits the others, and those whose function declines, which it does
 before it has changed anything. From a change of many rows on, it visits all that are left. A node without a
 change costs one look into a dictionary. The state is changed by the same methods of stores and groups as in
-the general way, so that the end of an epoch and its rollback are the same.
+the general way, so that the end of an epoch and its rollback are the same. Only stores that no operator reads
+are left as they are: the state notes their changes when the epoch has ended, and takes them in when somebody
+asks for it (`State.late`).
 """
 
 from __future__ import annotations
