@@ -18,8 +18,8 @@ ROWS_ONE_BY_ONE, MATCHES_ONE_BY_ONE = 8, 128
 takes 2 to 10 µs, and the calls of NumPy for one operator 100 to 200 µs."""
 
 ROWS_LATER = 4096
-"""Rows that came one by one and that an index takes in together: 0.1 µs a row, where one alone takes 5. Until
-then they take 200 bytes each."""
+"""Rows that came one by one and that an index takes in together, or the stores that only readers ask for:
+0.1 µs a row, where one alone takes 5. Until then they take 200 bytes each."""
 
 KEPT_WALKS = 1 << 10
 """Sets of nodes that change together of which it is kept what they may change."""

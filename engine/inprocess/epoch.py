@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
 
 from ..circuit import Fixpoint
 from ..epoch import Epoch
@@ -17,11 +16,8 @@ from .recursion.recursion import Recursion
 from .runningbracket import RunningBracket
 from .runningloop import RunningLoop
 from .state import State
-from .storage.batch import Batch
+from .storage.batch import Batch, Rows
 from .storage.rows import ArrayDelta, change_of
-
-Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
-"""Rows, at least one, and their weights."""
 
 
 class RunningEpoch(EpochOperators):
@@ -30,6 +26,7 @@ class RunningEpoch(EpochOperators):
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         super().__init__(state, epoch)
         self._begun: list[MaintainedRecursion | RunningBracket | RunningLoop] = []
+        self.late: list[tuple[int, Rows]] = []  # the changes of nodes that are taken in when somebody asks
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
@@ -72,7 +69,7 @@ class RunningEpoch(EpochOperators):
                 schema = nodes[state.outputs[name]].schema
                 deltas[name] = (
                     change_of(state.values, schema, *change)
-                    if change.__class__ is tuple
+                    if isinstance(change, tuple)
                     else ArrayDelta(state.values, schema, change, static)
                 )
         for name in state.streams:
@@ -85,6 +82,8 @@ class RunningEpoch(EpochOperators):
             changed.commit()
         for recursion in self._begun:
             recursion.commit()
+        for at, change in self.late:
+            self.state.keep_late(at, change)
         if self.state.given:
             self.state.given.clear()
 

@@ -312,11 +312,10 @@ class EpochOperators:
         node = self.circuit.nodes[at]
         if node.__class__ in KEPT_ALREADY or not isinstance(store, Store):
             return
+        if at in self.state.late:
+            self.state.take_in()
         self.changed.append(store)
-        if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:
-            store.add_present(change)
-        else:
-            store.add_counted(change, as_set=False)
+        store.keep(change, isinstance(node, DeltaGroup))
 
     def _to_change(self, at: int) -> Store:
         store = self.state.stores[at]

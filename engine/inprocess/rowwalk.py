@@ -9,7 +9,9 @@ A walk is made once for the nodes that may change together. It has a function fo
 rows; the walk of `engine/schedule.py` visits the others, and those whose function declines, which it does
 before it has changed anything. From a change of many rows on, it visits all that are left. A node without a
 change costs one look into a dictionary. The state is changed by the same methods of stores and groups as in
-the general way, so that the end of an epoch and its rollback are the same.
+the general way, so that the end of an epoch and its rollback are the same. Only stores that no operator reads
+are left as they are: the state notes their changes when the epoch has ended, and takes them in when somebody
+asks for it (`State.late`).
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
-from .epoch import Rows, RunningEpoch
+from .epoch import RunningEpoch
 from .operators import KEPT_ALREADY
 from .state import ALONE, State
-from .storage.batch import Batch, few_rows, no_rows
+from .storage.batch import Batch, Rows, few_rows, no_rows
 
 Changes: TypeAlias = dict[NodeId, Rows]
 """The changes of the nodes that change."""
@@ -164,9 +166,12 @@ def _keeping(state: State, at: NodeId) -> Keep | None:
     node, stores = state.circuit.nodes[at], state.stores
     if at not in stores or node.__class__ in KEPT_ALREADY or not isinstance(stores[at], Store):
         return None
-    is_group = isinstance(node, DeltaGroup)
+    is_group, is_unread = isinstance(node, DeltaGroup), at in state.unread
 
     def keep(change: Rows, running: RunningEpoch) -> None:
+        if is_unread and not running.epoch.tried:
+            running.late.append((at, change))
+            return
         store = stores[at]
         assert isinstance(store, Store)
         running.changed.append(store)

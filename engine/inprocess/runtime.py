@@ -141,7 +141,15 @@ class InProcess:
         """The state, with what is to be done before it is used."""
         if self._later is not None:
             self._settle()
+        if self._own.late:
+            self._take_in()
         return self._own
+
+    def _take_in(self) -> None:
+        """Takes in what the state was to take in before somebody asks for it; not inside an epoch."""
+        with self.still, interrupt.deferred():
+            if self._running is None:
+                self._own.take_in()
 
     def _settle(self) -> None:
         """Does what is to be done before the state is used."""
@@ -654,6 +662,9 @@ class InProcess:
                 self._last = True
             elif self._epochs.committed > 1:
                 self._sweep(sweep.is_due)
+                if self._own.late_rows >= thresholds.ROWS_LATER:
+                    with suppress(MemoryError):
+                        self._take_in()
             else:
                 self.values.settle()
         self.took = kept.took
@@ -667,6 +678,8 @@ class InProcess:
             return look()
 
         self._settle()
+        if self._own.late:
+            self._take_in()
         with self.still, self.tried(), interrupt.deferred(), kept_memory(), among(self.workers):
             return self._epochs.attempt(changes, limit, seen)
 

@@ -40,7 +40,7 @@ from .recursion.loops import LoopRecursion
 from .recursion.memories import Imported
 from .recursion.rankedrelation import Ranked
 from .recursion.recursion import Recursion
-from .storage.batch import Batch, no_rows
+from .storage.batch import Batch, Rows, consolidate, few_rows, no_rows
 from .storage.interner import Values
 from .storage.marks import Marks
 from .storage.rows import ArrayDelta
@@ -84,6 +84,12 @@ class State:
         }
         self.stores: dict[NodeId, Readable] = {}
         self._views: dict[tuple[NodeId, int], tuple[StoreView | None, ...]] = {}  # see `views_from`
+        streams = {shown(circuit, node.source) for node in outputs if node.stream}
+        self.unread = frozenset[NodeId]() if same else frozenset(self._kept() - self._read() - streams)
+        """The nodes whose stores no operator reads, but only who asks for the contents of a relation."""
+        self.late: dict[NodeId, Rows] = {}
+        """Changes of their stores that are to be taken in before somebody asks."""
+        self.late_rows = 0
         self.memories = Memories(circuit)
         self._marks_more = marks_more
         self._signed = signed_nodes(circuit)
@@ -174,14 +180,36 @@ class State:
         read = {source for node in nodes for source in node.reads()} | {*imports}
         return not results.isdisjoint(asked | read)
 
+    def _read(self) -> set[NodeId]:
+        """The nodes whose integrals an operator needs."""
+        nodes = enumerate(self.circuit.nodes)
+        return {k for at, node in nodes for k in ((at,) if node.kept else ()) + node.looked_up()}
+
     def _kept(self) -> set[NodeId]:
         """The nodes whose integrals an operator or a reader needs."""
-        kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
-        for at, node in enumerate(self.circuit.nodes):
-            kept.update((at, *node.looked_up()) if node.kept else node.looked_up())
-            if isinstance(node, Output):
-                kept.add(shown(self.circuit, node.source))
-        return kept
+        outputs = [node.source for node in self.circuit.nodes if isinstance(node, Output)]
+        asked = [node for _, node in self.circuit.relations]
+        return self._read() | {shown(self.circuit, at) for at in (*outputs, *asked)}
+
+    def keep_late(self, at: NodeId, change: Rows) -> None:
+        """Takes the change of an unread node in later."""
+        rows, weights = self.late.setdefault(at, ([], []))
+        rows += change[0]
+        weights += change[1]
+        self.late_rows += len(change[0])
+
+    def take_in(self) -> None:
+        """Takes in what was to be taken in later. Raises MemoryError; then the rest still is."""
+        for at, change in [*self.late.items()]:
+            store, node = self.own_store(at), self.circuit.nodes[at]
+            try:
+                store.keep(consolidate(few_rows(*change, len(node.schema))), isinstance(node, DeltaGroup))
+            except BaseException:
+                store.rollback()
+                raise
+            store.commit()
+            del self.late[at]
+            self.late_rows -= len(change[0])
 
     def views_from(self, at: NodeId, node: Join | DeltaJoin, start: int) -> tuple[StoreView | None, ...]:
         """The views that a join has, from a term, of the contents of the others, the same tuple until a store
@@ -221,6 +249,9 @@ class State:
             if isinstance(store, Ranked):
                 store.forget_ghosts()  # keys that were derived of other values
             marks.rows(store.schema, store.table, None if store.weights is None else store.rows())
+        for at, change in self.late.items():
+            schema = self.circuit.nodes[at].schema
+            marks.columns(schema, few_rows(*change, len(schema)).columns)
         more = self._marks_more()
         if more is not None:
             more(marks)

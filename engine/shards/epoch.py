@@ -23,7 +23,7 @@ from ..inprocess.arrangements.views import GrowingView, StoreView, View
 from ..inprocess.epoch import RunningEpoch
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
-from ..inprocess.storage.batch import Batch, concat, no_rows
+from ..inprocess.storage.batch import Batch, Rows, concat, no_rows
 from ..rules import Source
 from ..runtime import Delta
 from ..versions import Seen, versions
@@ -58,7 +58,7 @@ class ShardEpoch(RunningEpoch):
         super().rollback()
         self.state.copies.rollback(self.active)
 
-    def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
+    def finish(self, outputs: Mapping[str, Batch | Rows | None]) -> dict[str, Delta]:
         found = super().finish(outputs)
         for at in [*self.state.copies.behind]:
             self.state.copies.bring_up(at, partial(self._changes_of_all, at))

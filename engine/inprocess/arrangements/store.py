@@ -268,6 +268,13 @@ class Store(Unread):
         touched = touched[(before > 0) != (self.weights[touched] > 0)]
         return touched, np.where(self.weights[touched] > 0, 1, -1)
 
+    def keep(self, change: Batch, is_net: bool) -> None:
+        """Adds weighted rows. `is_net`: they are the change of a set."""
+        if is_net and change.weights is None and self.weights is None:
+            self.add_present(change)
+        else:
+            self.add_counted(change, as_set=False)
+
     # ------------------------------------------------------------- a few rows, one by one
 
     def add_rows(self, rows: Sequence[tuple[int, ...]], weights: Sequence[int]) -> dict[int, int]:
@@ -306,7 +313,7 @@ class Store(Unread):
         return self.present - before
 
     def keep_rows(self, rows: Sequence[tuple[int, ...]], weights: Sequence[int], is_net: bool) -> None:
-        """Adds a few weighted rows. `is_net`: they are the change of a set."""
+        """As `keep`, of a few rows."""
         if is_net and self.weights is None and min(weights) > 0:
             self._add_new(rows)
         else:

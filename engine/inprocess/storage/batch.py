@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import TypeAlias
 
 import numpy as np
 
@@ -134,6 +135,10 @@ def few_rows(rows: list[tuple[int, ...]], weights: Sequence[int], arity: int) ->
     """The batch of some rows, which nobody changes, with their weights."""
     plain = weights.count(1) == len(weights)
     return Batch(RowColumns(rows, arity), len(rows), None if plain else np.array(weights, np.int64))
+
+
+Rows: TypeAlias = tuple[list[tuple[int, ...]], list[int]]
+"""Rows, at least one, and their weights."""
 
 
 def no_rows(schema: Schema) -> Batch:

@@ -1,7 +1,8 @@
 """Giving back the ids of interned values that nothing uses: mark and sweep, between epochs.
 
 **The law.** Between epochs, an id of a domain is *used* if a row that is present has it: a row of a store, of
-a relation of a recursion, or of a group (its key and its result). An id is also used while a batch that the
+a relation of a recursion, or of a group (its key and its result); or a row of a change that a store is to take
+in later. An id is also used while a batch that the
 runtime gave out has it, alive in somebody's hands: rows and changes that were read and are decoded when they
 are looked at, the changes that a delayed relation waits for, and the batches of an open transaction. A sweep
 forgets the values of all other ids, and later values take over these ids.
