@@ -675,7 +675,8 @@ class InProcess:
     ) -> T:
         def seen() -> T:
             self._built.clear()
-            return look()
+            with self.values.looked_at():
+                return look()
 
         self._settle()
         if self._own.late:
@@ -784,7 +785,7 @@ class InProcess:
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
-        if any(map(due, self.values.interners())):
+        if self.values.may_be_swept and any(map(due, self.values.interners())):
             with suppress(MemoryError):
                 sweep.sweep(self.values, self._mark, due)
 

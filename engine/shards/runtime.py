@@ -333,7 +333,8 @@ class Sharded(Member):
 
         def act(whole: WholeChanges) -> None:
             self._built.clear()
-            found.append(look())
+            with self.values.looked_at():
+                found.append(look())
             raise _Looked
 
         def run() -> None:

@@ -166,6 +166,35 @@ def test_an_epoch_that_fails_forgets_nothing_that_is_there() -> None:
             assert {t for t, _ in session["Shown"].tuples()} == {"a" * i for i in range(1, k + 1)}
 
 
+LATER = """
+typedef Line = Line{words: Vec<string>}
+input relation Text(text: string)
+input relation Asked()
+relation Lines(line: Line)
+Lines(Line{[t, t ++ "!"]}) :- Text(t).
+output relation Found(line: Line)
+Found(line) :- Lines(line), Asked().
+"""
+
+
+def test_nothing_is_forgotten_while_an_epoch_that_will_be_taken_back_is_looked_at() -> None:
+    with ddlog.compile(LATER).session() as session:
+        session.insert_rows("Text", [("a",), ("b",)])
+        session.commit()
+        runtime = inside(session)
+        other = runtime.beside(runtime.circuit)
+
+        def look() -> None:
+            for text in "cd":
+                other.commit({"Text": [(other.batch("Text", [(text,)]), 1)]})
+                other.tidy()
+
+        runtime.attempt({"Text": [(runtime.batch("Text", [("a",), ("b",)]), -1)]}, look, None)
+        session.insert("Asked", ())
+        session.commit()
+        assert {tuple(row.line.words) for row in session["Found"]} == {("a", "a!"), ("b", "b!")}
+
+
 def test_ids_are_given_again_from_the_least() -> None:
     interner = Interner()
     assert [interner.id(text) for text in "abcde"] == [0, 1, 2, 3, 4]

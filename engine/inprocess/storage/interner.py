@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import repeat
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -179,6 +180,22 @@ class Values:
         self._nan = nan
         self.swept = 0
         """The number of sweeps so far: what ids mean may be different since the last one."""
+        self._looked_at = 0
+
+    @contextmanager
+    def looked_at(self) -> Iterator[None]:
+        """Inside, somebody looks at an epoch that will be taken back, and may run others of the same
+        values."""
+        self._looked_at += 1
+        try:
+            yield
+        finally:
+            self._looked_at -= 1
+
+    @property
+    def may_be_swept(self) -> bool:
+        """Whether all epochs have ended: rows that are absent in one may be there again after it."""
+        return not self._looked_at
 
     def domain(self, name: str) -> Interner:
         """The interner of a domain."""
