@@ -196,4 +196,4 @@ def test_recursions_of_some_more_rules_share_machine_code(rules: str, count: int
         session.commit()
         session.delete_rows("E", [(20, 21)])
         session.commit()
-    assert {(len(each.each), each.count) for each in found} == {(places, count)}
+    assert {(len(each.each), each.number) for each in found} == {(places, count)}

@@ -68,13 +68,13 @@ def linear_of(
 
 class LookUps(NamedTuple):
     """The look-ups of a linear recursion, ready for the kernel. The first `searches` of them search, those
-    from number `linear` on rows of the relation. There are `count`; then the last one comes again, up to a
-    number that recursions share: for each number of them the kernel is compiled once more."""
+    from number `linear` on rows of the relation. There are `number`; then the last one comes again, up to a
+    length that recursions share: for each length the kernel is compiled once more."""
 
     each: tuple[LookedUp, ...]
     linear: int
     searches: int
-    count: int
+    number: int
 
 
 class Iterated(NamedTuple):
