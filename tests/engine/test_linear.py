@@ -170,3 +170,30 @@ def test_an_epoch_without_room_for_its_rows_goes_on_in_the_general_way() -> None
         session.commit()
         assert len(session["R"]) == 41 * 42 // 2
     assert any(call.open for call in calls) and any(call.done > 8 for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("rules", "count", "places"),
+    [
+        ("R(x, z) :- R(x, y), E(y, z).", 3, 4),
+        ("R(x, x) :- E(_, x). R(x, z) :- R(x, y), E(y, z).", 4, 4),
+        ("R(x, z) :- R(x, y), E(y, z). R(x, z) :- R(x, y), E(z, y).", 5, 8),
+    ],
+)
+def test_recursions_of_some_more_rules_share_machine_code(rules: str, count: int, places: int) -> None:
+    found: list[linear.LookUps] = []
+    plain = rankedmemory.iterate
+
+    def iterate(relation: Any, look_ups: linear.LookUps, most: int) -> Iterated:
+        found.append(look_ups)
+        return plain(relation, look_ups, most)
+
+    with (
+        mock.patch.object(rankedmemory, "iterate", iterate),
+        ddlog.compile(INPUTS + "R(x, y) :- E(x, y). " + rules).session(maintain="always") as session,
+    ):
+        session.insert_rows("E", [(x, x + 1) for x in range(40)])
+        session.commit()
+        session.delete_rows("E", [(20, 21)])
+        session.commit()
+    assert {(len(each.each), each.number) for each in found} == {(places, count)}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
-interpreted_seconds = 0.03  # that may still be spent in interpreted kernels
+interpreted_seconds = 0.04  # of a thread in interpreted kernels: to load machine code takes as long
 _kernels: list[Callable[..., Any]] = []  # that numba has not taken over
 _interpreted: list[Callable[..., Any]] = []  # those that are still interpreted, without parts
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others

@@ -29,6 +29,7 @@ from .search import NO_COLUMNS, Searches
 
 _WEIGHTS = 8  # the place of the weights in a look-up
 _FACTS = -1  # stands for the facts where others have an import
+_FEWEST = 4  # look-ups that the kernel is compiled for
 _LOGGED = 1 << 12  # changes of ranks for which there is room at least
 
 
@@ -67,11 +68,13 @@ def linear_of(
 
 class LookUps(NamedTuple):
     """The look-ups of a linear recursion, ready for the kernel. The first `searches` of them search, those
-    from number `linear` on rows of the relation."""
+    from number `linear` on rows of the relation. There are `number`; then the last one comes again, up to a
+    length that recursions share: for each length the kernel is compiled once more."""
 
     each: tuple[LookedUp, ...]
     linear: int
     searches: int
+    number: int
 
 
 class Iterated(NamedTuple):
@@ -103,7 +106,11 @@ def ready(linear: Linear, layout: PackedLayout | None, imports: Mapping[int, Imp
     searches = len(every)
     every += [ready_one(each, layout, True) for each in linear.ways]
     found = [each for each in every if each is not None and each[_WEIGHTS].dtype == np.int64]
-    return LookUps(tuple(found), len(linear.of_imports), searches) if len(found) == len(every) else None
+    if len(found) < len(every):
+        return None
+    places = max(_FEWEST, 1 << (len(found) - 1).bit_length())
+    each = (*found, *found[-1:] * (places - len(found)))
+    return LookUps(each, len(linear.of_imports), searches, len(found))
 
 
 def iterate(relation: Ranked, look_ups: LookUps, most: int) -> Iterated:
