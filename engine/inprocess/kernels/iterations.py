@@ -70,6 +70,7 @@ def iterate(
     look_ups: Any,
     linear: int,
     searches: int,
+    count: int,
     fanout: int,
     log: Any,
     before: Any,
@@ -79,8 +80,8 @@ def iterate(
 ) -> tuple[Any, Any, Any, Any]:
     """Runs iterations of one relation, given the derivations that wait: at most so many, until so much work
     is spent. The packed rows `words` are in a numbered hash set with room for `room` more; `numbers` are
-    their ranks. The first `searches` of the look-ups lead back from rows, those from number `linear` on to
-    rows of the relation, and the others lead to new rows. `log` gets the rows whose ranks change, and
+    their ranks. Of the `count` look-ups the first `searches` lead back from rows, those from number `linear`
+    on to rows of the relation, and the others lead to new rows. `log` gets the rows whose ranks change, and
     `before` their numbers before; when these may be too short, the iterations end.
 
     A look-up that gives more than `fanout` matches of each row ends the iterations, and so does a row made
@@ -139,7 +140,7 @@ def iterate(
         state[LAST] = time
         new = rows[:0]
         weights = rows[:0]
-        for k in range(searches, len(look_ups)):
+        for k in range(searches, count):
             most = fanout * (moved.shape[0] + 64)
             left, made, factors, fits = following.follow(starts[: moved.shape[0]], most, *look_ups[k])
             done = done and fits

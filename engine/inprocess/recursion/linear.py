@@ -30,6 +30,7 @@ from .search import NO_COLUMNS, Searches
 _WEIGHTS = 8  # the place of the weights in a look-up
 _FACTS = -1  # stands for the facts where others have an import
 _LOGGED = 1 << 12  # changes of ranks for which there is room at least
+_ALIKE = 4  # the kernel is compiled for each number of look-ups: it gets a multiple of so many
 
 
 class Linear(NamedTuple):
@@ -66,12 +67,14 @@ def linear_of(
 
 
 class LookUps(NamedTuple):
-    """The look-ups of a linear recursion, ready for the kernel. The first `searches` of them search, those
-    from number `linear` on rows of the relation."""
+    """The look-ups of a linear recursion, ready for the kernel: `number` of them, then copies of the last one
+    up to a multiple of `_ALIKE`. The first `searches` of them search, those from number `linear` on rows of
+    the relation."""
 
     each: tuple[LookedUp, ...]
     linear: int
     searches: int
+    number: int
 
 
 class Iterated(NamedTuple):
@@ -101,7 +104,10 @@ def ready(linear: Linear, layout: PackedLayout | None, imports: Mapping[int, Imp
     searches = len(every)
     every += [ready_one(each, layout, True) for each in linear.ways]
     found = [each for each in every if each is not None and each[_WEIGHTS].dtype == np.int64]
-    return LookUps(tuple(found), len(linear.of_imports), searches) if len(found) == len(every) else None
+    if len(found) < len(every):
+        return None
+    copies = -len(found) % _ALIKE
+    return LookUps((*found, *found[-1:] * copies), len(linear.of_imports), searches, len(found))
 
 
 def iterate(relation: Ranked, look_ups: LookUps, most: int) -> Iterated:
