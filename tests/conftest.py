@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from ddlog.engine import thresholds
@@ -95,8 +96,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Says how long the tests may take, before their modules are imported, and declares their marks."""
+    """Says how long the tests may take, before their modules are imported, and declares their marks. No
+    example of a property has a deadline: on a machine that does more, any may miss it."""
     trying.is_long = config.getoption("--long")
+    settings.register_profile("without deadlines", deadline=None)
+    settings.load_profile("without deadlines")
     gc.disable()
     config.addinivalue_line("markers", "long: the test is part of the long form only")
     config.addinivalue_line("markers", "java: the test starts a JVM")
@@ -115,8 +119,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """The collector of garbage looks no more at the modules and at the thousands of tests."""
+    """The collector of garbage looks no more at the modules and at the thousands of tests, and seldom at what
+    the tests make: a tenth of their time otherwise. Where `ddlog` is the process it looks more seldom yet."""
     gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
     gc.enable()
 
 
@@ -147,10 +153,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 
 class OneSparkWorker(LoadScopeScheduling):  # type: ignore[misc]
-    """One worker runs the tests on Spark's shared session; the next free worker runs every other test."""
+    """One worker runs the tests on Spark's shared session; the next free worker runs every other test, or all
+    tests of a program of the corpus."""
 
     def _split_scope(self, nodeid: str) -> str:
-        test, _, _arguments = nodeid.partition("[")
+        test, _, arguments = nodeid.partition("[")
+        if test.startswith(
+            "tests/programs/test_corpus.py"
+        ):  # what one of them checks and runs serves the others
+            return f"the program {arguments}"
         if "test_connect.py" in test:
             return (
                 "connect"  # in a process of its own most of the time, and first, since it takes the longest

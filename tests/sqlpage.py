@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import sqlglot
@@ -20,6 +21,14 @@ The functions that views can call ([sql.md](sql.md)), by all names that a dialec
 functions are refused by their name. `python -m tests.sqlpage` writes this page.
 """
 
+SPARK: Mapping[str, list[str]] = {
+    "Functions of values": [*spark.FUNCTIONS, *spark.ALIKE, *spark.WORDS],
+    "Functions that make rows": list(spark.GENERATORS),
+    "Aggregates": list(spark.AGGREGATES),
+    "Functions of windows, beside aggregates": list(spark.WINDOWS),
+}
+"""The names of functions in Spark's dialect by kind."""
+
 
 def names_of(classes: Iterable[type]) -> list[str]:
     """The names by which the parser of DuckDB's dialect makes nodes of some classes."""
@@ -28,6 +37,7 @@ def names_of(classes: Iterable[type]) -> list[str]:
     return sorted(name for name in names if wanted & made_by(name))
 
 
+@cache
 def made_by(name: str) -> set[type]:
     """The classes of the nodes that calls of a function with so many arguments, or fewer, are read as."""
     found: set[type] = set()
@@ -47,13 +57,7 @@ def dialects() -> Mapping[str, Mapping[str, list[str]]]:
         "Aggregates": [*names_of(aggregates.FUNCTIONS), *written],
         "Functions of windows": [*names_of(windows.FUNCTIONS), *written],
     }
-    sparks = {
-        "Functions of values": [*spark.FUNCTIONS, *spark.ALIKE, *spark.WORDS],
-        "Functions that make rows": list(spark.GENERATORS),
-        "Aggregates": list(spark.AGGREGATES),
-        "Functions of windows, beside aggregates": list(spark.WINDOWS),
-    }
-    return {"DuckDB": ducks, "Spark": sparks}
+    return {"DuckDB": ducks, "Spark": SPARK}
 
 
 def page() -> str:

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -43,14 +44,21 @@ def module_files() -> dict[str, Path]:
     return out
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements in a node, at all depths."""
+    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for each in getattr(node, part, ()):
+            yield each
+            yield from statements(each)
+
+
 @cache
 def imports(name: str, file: Path, top_only: bool) -> frozenset[str]:
     """The modules of this project that a module imports; with `top_only`, when it is imported itself."""
     tree = ast.parse(file.read_text())
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
-    nodes = tree.body if top_only else list(ast.walk(tree))
-    for node in nodes:
+    for node in tree.body if top_only else statements(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -111,7 +111,7 @@ def _act(words: Sequence[str]) -> int:
     """Runs a command of the command line. Raises DDlogError."""
     from .arguments import parser
 
-    arguments = parser().parse_args(words)
+    arguments = parser(words[0]).parse_args(words)
     arguments.text, arguments.command_line = None, _act
     act: Callable[[argparse.Namespace], int] = arguments.act
     return act(arguments)

@@ -87,17 +87,36 @@ def committed(script: str) -> list[str]:
     return updates
 
 
-def final_state(name: str, script: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """The output relations that have rows after a command file; `dump` names those that had some, too."""
+def played(name: str, script: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """What a command file prints, and the output relations that have rows after it; `dump` names those that
+    had some, too."""
     path = folder / "script.dat"
     path.write_text(f"{script}\necho {END};\ndump;\n", encoding="utf-8")
-    return re.sub(r"(?m)^[\w:]+:\n\n", "", run(name, path, capsys).partition(END)[2])
+    told, _, state = run(name, path, capsys).partition(f"{END}\n")
+    return told, re.sub(r"(?m)^[\w:]+:\n\n", "", state)
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, tuple[str, str]]:
+    """What `played` gives for the command files of programs, as far as they have run."""
+    return {}
+
+
+def own(
+    name: str, whole: dict[str, tuple[str, str]], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> tuple[str, str]:
+    """What `played` gives for the command file of a program, which runs once."""
+    if name not in whole:
+        whole[name] = played(name, (CORPUS / f"{name}.dat").read_text(encoding="utf-8"), folder, capsys)
+    return whole[name]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prints_what_is_expected(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prints_what_is_expected(
+    name: str, whole: dict[str, tuple[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
-    assert run(name, CORPUS / f"{name}.dat", capsys) == expected
+    assert own(name, whole, tmp_path, capsys)[0] == expected
 
 
 class Unlimited:
@@ -123,16 +142,20 @@ def test_evaluation_from_scratch_agrees(
 
 @pytest.mark.parametrize("name", TIMELESS)
 def test_commits_can_be_merged_and_split(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    whole: dict[str, tuple[str, str]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Values that no row uses are given back after every commit. A coin says whether recursions are
-    maintained, given up on the way, or evaluated anew."""
+    """Values that no row uses are given back after every commit of the others. A coin says whether recursions
+    are maintained, given up on the way, or evaluated anew."""
+    _, state = own(name, whole, tmp_path, capsys)
     monkeypatch.setattr(sweep, "is_due", lambda _: True)
     script = (CORPUS / f"{name}.dat").read_text(encoding="utf-8")
     updates = committed(script)
     merged = "start;\n" + "".join(f"{update};\n" for update in updates) + "commit;"
     split = "".join(f"start; {update}; commit;\n" for update in updates)
-    state = final_state(name, script, tmp_path, capsys)
     falls = random.Random(name)
 
     def flip() -> int | None:
@@ -140,5 +163,5 @@ def test_commits_can_be_merged_and_split(
 
     inprocess = runtime.InProcess
     monkeypatch.setattr(runtime, "InProcess", lambda *a, **how: inprocess(*a, **{**how, "maintain": flip}))
-    assert final_state(name, merged, tmp_path, capsys) == state
-    assert final_state(name, split, tmp_path, capsys) == state
+    assert played(name, merged, tmp_path, capsys)[1] == state
+    assert played(name, split, tmp_path, capsys)[1] == state

@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from itertools import chain
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -297,9 +298,10 @@ def circle(items: list[Any], used: set[int], least: int, most: int) -> dict[Any,
     at = max(used, default=most)
     found = {}
     for item in items:
-        around = [n for n in (*range(at + 1, most + 1), *range(least, most + 1)) if n not in taken]
-        if around:
-            at = found[item] = around[0]
+        around = chain(range(at + 1, most + 1), range(least, most + 1))
+        free = next((n for n in around if n not in taken), None)
+        if free is not None:
+            at = found[item] = free
             taken.add(at)
     return found
 

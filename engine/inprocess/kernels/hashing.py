@@ -252,7 +252,8 @@ def number_new_rows(
             if count == limit:
                 return i, count
             slots[at] = count
-            rows[count] = wide[i]
+            for j in range(wide.shape[1]):  # numba takes ten times as long to compile it as slices
+                rows[count, j] = wide[i, j]
             count += 1
         out[i] = slots[at]
     return wide.shape[0], count
