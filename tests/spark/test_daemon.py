@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
 def test_archives_of_an_installed_package_are_left_out(tmp_path: Path) -> None:
     """Those of another place may be all that there is."""
-    here, there = tmp_path / "site", tmp_path / "spark"
+    here, there, home = tmp_path / "site", tmp_path / "spark", tmp_path / "home"
     copies = [here / "pyspark/python/lib/pyspark.zip", here / "pyspark/jars/core.jar"]
     others = [
         there / "pyspark/python/lib/pyspark.zip",
+        home / "pyspark/python/lib/pyspark.zip",  # a folder of that name that is no package
         here / "other.zip",
         here / "pyspark" / "folder" / "a.py",
     ]
-    for file in (*copies, *others):
+    for file in (*copies, *others, here / "pyspark/__init__.py"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
-    kept = [*others[:2], here / "pyspark" / "folder", here]
+    kept = [*others[:3], here / "pyspark" / "folder", here, home]
     assert without_copies([*map(str, copies), *map(str, kept), "", "missing"]) == [
         *map(str, kept),
         "",

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 def without_copies(places: Sequence[str]) -> list[str]:
     """The places of modules without the files that belong to a package PySpark in another one of them."""
-    packages = tuple(os.path.join(place, "pyspark", "") for place in places if os.path.isdir(place))
+    folders = [os.path.join(place, "pyspark", "") for place in places if place]
+    packages = tuple(folder for folder in folders if os.path.isfile(f"{folder}__init__.py"))
     return [place for place in places if not (place.startswith(packages) and os.path.isfile(place))]
 
 
