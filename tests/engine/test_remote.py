@@ -153,13 +153,14 @@ def test_answers_are_those_of_one_process_and_errors_leave_no_trace(
 
 
 def test_workers_that_are_killed_are_started_again(workers: Sharded, started: Started) -> None:
-    """At any moment, most of them while a commit runs."""
+    """At any moment, most of them while a commit runs; every other time the first one is started twice."""
     one, chosen = InProcess(incrementalize(CIRCUIT), NAN), Random(33)
     chain = [(f"{k}", f"{k + 1}", 1) for k in range(80)]
     assert commit(workers, Road=ROADS, At=PLACES) == commit(one, Road=ROADS, At=PLACES)
     for turn in range(longer(2, 100)):
-        begun = len(started.processes)
-        end = [chosen.choice(started.processes[-2:])]
+        begun, copies = len(started.processes), started.processes[-3 if started.twice else -2 : -1]
+        end = chosen.choice([copies, started.processes[-1:]])
+        started.twice = turn % 2 == 0
         killed = threading.Timer(chosen.random() / 10, kill, end)
         killed.start()
         some, sign = chain[turn % 20 :: 2 + turn % 3], (1, -1)[turn % 2]
@@ -167,7 +168,7 @@ def test_workers_that_are_killed_are_started_again(workers: Sharded, started: St
             assert commit(workers, sign, Road=rows) == commit(one, sign, Road=rows)
         killed.join()
         assert workers.size("Reach") == one.size("Reach")
-        assert len(started.processes) == begun + 2
+        assert len(started.processes) == begun + 2 + started.twice
 
 
 def test_workers_that_do_not_come_again(workers: Sharded, started: Started) -> None:
