@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -301,11 +302,36 @@ def test_the_command_line_loads_no_numpy_before_a_command_needs_it() -> None:
     assert run.stdout.endswith("False\n")
 
 
-def test_a_run_without_updates_and_queries_loads_what_neither_needs() -> None:
-    script = "import sys, ddlog.console.run\nprint([m for m in sys.modules if m.startswith("
-    script += "('ddlog.commands', 'ddlog.demand.adornment', 'ddlog.sql', 'numpy.random', 'fractions'))])"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+def test_a_run_without_updates_and_queries_loads_what_neither_needs(tmp_path: Path) -> None:
+    """Once its program is known: to check one imports what reads modules of SQL."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "DDLOG_CACHE": "on"}
+    run_it = ["run", "-c", "R(1). output relation R(x: u32)"]
+    asked = [sys.executable, "-X", "importtime", "-m", "ddlog", *run_it]
+    for _ in range(2):
+        run = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+        assert "R{.x = 1}" in run.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
+    assert {"ddlog.console.run", "numpy"} <= loaded
+    late = ("ddlog.commands", "ddlog.demand.adornment", "ddlog.sql", "numpy.random", "fractions")
+    assert not [each for each in loaded if each.startswith(late)]
+
+
+@pytest.mark.parametrize("given", [None, "7"])
+def test_the_command_has_no_threads_for_matrices_and_programs_in_python_have(given: str | None) -> None:
+    """Unless the user says otherwise. NumPy reads the variable once, where it is imported."""
+    name = "OPENBLAS_NUM_THREADS"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    if given is not None:
+        environment[name] = given
+    script = f"""
+import os, sys, ddlog, ddlog.console.cli, ddlog.__main__
+print(os.environ.get({name!r}), "numpy" in sys.modules)
+ddlog.console.cli.main = lambda: print(os.environ[{name!r}], "numpy" in sys.modules)
+ddlog.__main__.main()
+"""
+    asked = [sys.executable, "-c", script]
+    run = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [str(given), "False", given or "1", "False"]
 
 
 EXTRAS = (
