@@ -24,7 +24,7 @@ from ddlog.console.cli import main
 ROOT = Path(__file__).parent.parent
 WHOLE = ("tutorial",)
 _BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.M | re.S)
-_NOTES = re.compile(r"^(?:note: engine: in-process \(|\d+ s: ).*\n", re.M)
+_NOTES = re.compile(r"^(?:note: engine: in-process \(|note: compiling kernels |\d+ s: ).*\n", re.M)
 _MEASURED = re.compile(r"most for \w+| *\d[\d.,]*(?: ?(?:ms|us|s|B|kB|KiB|MB|MiB|%))(?!\w)")
 
 
@@ -78,8 +78,9 @@ def console(content: str) -> str:
 
 
 def output_of(command: str) -> str:
-    """What a command prints, both streams, without what depends on the machine: the note on its memory, and
-    progress every ten seconds. `ddlog` runs in this process, unless that is measured, or gets a JVM."""
+    """What a command prints, both streams, without what depends on the machine: the notes on its memory and
+    on kernels that it compiles, and progress every ten seconds. `ddlog` runs in this process, unless that is
+    measured, or gets a JVM."""
     line = command.replace("\\\n", "")
     marks = {*shlex.shlex(line, posix=True, punctuation_chars=True)} & {";", "|", "<", ">", ">>", "&&"}
     if line.startswith("ddlog ") and not marks and "--profile" not in line and "--engine spark" not in line:
