@@ -347,7 +347,10 @@ class RankedShards(WorkerMemory, RankedSets):
         return self._view_of(source, now, own)
 
     def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
-        return self._alone and super(WorkerMemory, self).walk(rules, most)
+        if not self._alone:
+            return False
+        self._sending.team.check()
+        return super(WorkerMemory, self).walk(rules, most)
 
     def _stores(self) -> Mapping[int, Imported]:
         views = {source: self._view(source, True) for source in self._imports}
