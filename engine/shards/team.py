@@ -128,7 +128,7 @@ class Team:
             for peer, request in requests.items():
                 self._send(self._lines[peer].ask, _pickled((self._serial, moment, request)))
             try:
-                if not between:
+                if not between and not self.rank:  # no other worker hears of a Ctrl-C
                     self._await(requests)
             except BaseException:
                 self.abort()  # so that all answer soon
