@@ -71,9 +71,9 @@ class RunningEpoch(EpochOperators):
             if change is not None:
                 schema = nodes[state.outputs[name]].schema
                 deltas[name] = (
-                    change_of(state.values, schema, *change)
-                    if change.__class__ is tuple
-                    else ArrayDelta(state.values, schema, change, static)
+                    ArrayDelta(state.values, schema, change, static)
+                    if isinstance(change, Batch)
+                    else change_of(state.values, schema, *change)
                 )
         for name in state.streams:
             schema = nodes[state.outputs[name]].schema

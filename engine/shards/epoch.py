@@ -20,7 +20,7 @@ from ..circuit import (
 from ..divergence import Changing
 from ..epoch import Epoch
 from ..inprocess.arrangements.views import GrowingView, StoreView, View
-from ..inprocess.epoch import RunningEpoch
+from ..inprocess.epoch import Rows, RunningEpoch
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
 from ..inprocess.storage.batch import Batch, concat, no_rows
@@ -58,7 +58,7 @@ class ShardEpoch(RunningEpoch):
         super().rollback()
         self.state.copies.rollback(self.active)
 
-    def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
+    def finish(self, outputs: Mapping[str, Batch | Rows | None]) -> dict[str, Delta]:
         found = super().finish(outputs)
         for at in [*self.state.copies.behind]:
             self.state.copies.bring_up(at, partial(self._changes_of_all, at))
