@@ -5,7 +5,8 @@
 
 If a row of Path is on the worker that owns its x, then so is all that follows from it. The iterations of such
 a recursion send no rows (Wolfson and Silberschatz, "Distributed Processing of Logic Programs"), and the ranks
-that a search compares are all of one worker. So after the first iteration each worker goes on by itself.
+that a search compares are all of one worker. So once what follows from outside is with its owners, each
+worker goes on by itself.
 
 Columns have few values where a recursion begins from little, such as the paths from one node, which one
 worker would then own. So only a column counts whose values are those of a relation that the rules look up."""

@@ -202,6 +202,7 @@ class Sending:
         """Sends all rows, and gives those that this worker owns, with the votes of all workers."""
         own: dict[str, list[Batch]] = {}
         speaking = self.speaking
+        assert self.team.rank in speaking or not any(self.parts.values()), "all rows have owners"
         if all(self._keys.values()):
             self.speaking = self.team.owning
         said = self.team.swap(self._divided(vote, own), speaking)
@@ -306,8 +307,9 @@ class RankedShards(WorkerMemory, RankedSets):
     """Ranked relations of one worker during one epoch."""
 
     separates = False
-    """Whether each worker goes on by itself after the first iteration, since what follows is its own. Nobody
-    looks the relations up before all are done, and the imports stay as they are."""
+    """Whether each worker goes on by itself once what follows from outside is with its owners, since all that
+    follows from that is its own. No other worker looks the relations up before this one is done, and the
+    imports stay as they are."""
 
     def __init__(
         self,
@@ -347,7 +349,10 @@ class RankedShards(WorkerMemory, RankedSets):
         return self._view_of(source, now, own)
 
     def walk(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> bool:
-        return self._alone and super(WorkerMemory, self).walk(rules, most)
+        if not self._alone:
+            return False
+        self._sending.team.check()
+        return super(WorkerMemory, self).walk(rules, most)
 
     def _stores(self) -> Mapping[int, Imported]:
         views = {source: self._view(source, True) for source in self._imports}

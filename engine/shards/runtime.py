@@ -49,7 +49,7 @@ from .epoch import ShardEpoch
 from .member import Contents, Member, Parts, ShardChanges
 from .placement import Placed
 from .spool import Change, Spool
-from .team import Aborted, Team
+from .team import PATIENCE, Aborted, Team
 from .transfers import Doors
 from .views import ShardsView, Spread
 from .wire import Parcel, divided, packed, unpacked
@@ -372,6 +372,7 @@ class Sharded(Member):
             def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
                 outcomes = [self.outcome(running, deltas, away)]
                 for peer, control in self._controls.items():
+                    self._await(control)
                     said[peer] = self._heard(peer, control)
                     outcomes.append(_outcome(said[peer]))
                 result.append(self._merged(outcomes, static))
@@ -519,7 +520,16 @@ class Sharded(Member):
                 continue
             if isinstance(error, Aborted) and isinstance(found, SentError):
                 error = found.error()
+        if isinstance(error, Aborted):
+            interrupt.check()  # which may be why
         raise self._gone() if isinstance(error, Aborted) and self.team.lost else error
+
+    def _await(self, control: Connection) -> None:
+        """Waits until a worker says how its epoch ended: it may iterate alone. A Ctrl-C raises Aborted."""
+        with suppress(OSError):  # the worker is gone
+            while not control.poll(PATIENCE):
+                if interrupt.noted():
+                    raise Aborted("Ctrl-C")
 
     def _expect(self, peer: int, control: Connection, kind: str) -> Any:
         found = self._heard(peer, control)

@@ -14,10 +14,15 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
+from .. import interrupt
+
 V = TypeVar("V")
+
+PATIENCE = 0.2
+"""Seconds after which a worker that waits for another one looks for a Ctrl-C."""
 
 BETWEEN = -1
 """The moment of a request between epochs, which waits for nothing."""
@@ -122,7 +127,14 @@ class Team:
         with self._asking:
             for peer, request in requests.items():
                 self._send(self._lines[peer].ask, _pickled((self._serial, moment, request)))
-            answers = {peer: self._answer(peer) for peer in requests}
+            try:
+                if not between and not self.rank:  # no other worker hears of a Ctrl-C
+                    self._await(requests)
+            except BaseException:
+                self.abort()  # so that all answer soon
+                raise
+            finally:
+                answers = {peer: self._answer(peer) for peer in requests}
         for right, answer in answers.values():
             if not right:
                 raise Aborted(answer)
@@ -165,6 +177,13 @@ class Team:
         except OSError:
             self.lose()
 
+    def _await(self, peers: Collection[int]) -> None:
+        """Waits until each of some workers has answered, or is gone. Acts on a Ctrl-C."""
+        with suppress(OSError):  # the line is closed
+            for peer in peers:
+                while not self._lines[peer].ask.poll(PATIENCE):
+                    interrupt.check()
+
     def _answer(self, peer: int) -> tuple[bool, Any]:
         try:
             answer: tuple[bool, Any] = self._lines[peer].ask.recv()
@@ -174,11 +193,17 @@ class Team:
         return answer
 
     def _next(self, peer: int) -> Any:
-        """The next message of a worker in this attempt."""
+        """The next message of a worker in this attempt. Acts on a Ctrl-C."""
         while True:
             self.check()
-            early = peer in self._early
-            serial, kind, message = self._early.pop(peer) if early else self._came[peer].get()
+            try:
+                early = peer in self._early
+                serial, kind, message = (
+                    self._early.pop(peer) if early else self._came[peer].get(timeout=PATIENCE)
+                )
+            except Empty:
+                interrupt.check()
+                continue
             if serial == self._serial and kind == "swap":
                 return message
             if serial > self._serial:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine import thresholds
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import (
     Circuit,
     Delay,
@@ -388,6 +391,24 @@ def test_no_answer_of_a_worker_that_gives_up_meanwhile_is_taken() -> None:
             team.close()
 
 
+def test_ctrl_c_ends_a_question_to_a_worker_that_is_not_there_yet() -> None:
+    teams = [Team(rank, lines) for rank, lines in enumerate(all_lines(2))]
+    for team in teams:
+        team.start(lambda request: request)
+        team.begin(1)
+    try:
+        teams[0].ready()
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt), interrupt.deferred():
+            teams[0].ask({1: "of the first attempt"})
+        for team in teams:
+            team.begin(2)
+        assert teams[0].ask({1: "of the second attempt"}) == {1: "of the second attempt"}
+    finally:
+        for team in teams:
+            team.close()
+
+
 def test_an_epoch_is_given_up_before_its_state_is_rolled_back() -> None:
     acts: list[tuple[int, str]] = []
     abort, rollback = Team.abort, RunningEpoch.rollback
@@ -630,6 +651,42 @@ def test_iterations_that_stay_on_one_worker_send_nothing() -> None:
         sent.append(sends.call_count)
     assert sent[1] <= sent[0]
     runtime.close()
+
+
+ENDLESS = """
+input relation A(x: s64)
+input relation B(x: s64)
+output relation R(x: s64, y: bigint)
+output relation S(x: s64, y: bigint)
+R(x, 0) :- A(x).
+R(x, z) :- R(x, y), B(x), var z = y + 1.
+"""
+
+
+@pytest.mark.parametrize("rule", ["S(x, y) :- R(x, y).", "S(x, y) :- R(x, y), R(y as s64, _)."])
+def test_ctrl_c_ends_iterations_of_another_worker(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = interrupt.check
+
+    def check_in_first() -> None:
+        if threading.current_thread() is threading.main_thread():  # no other process hears of a Ctrl-C
+            check()
+
+    monkeypatch.setattr(interrupt, "check", check_in_first)
+    circuit = ddlog.compile(ENDLESS + rule).circuit("relational")
+    runtime = in_threads(circuit, 3, first=1, maintain="always")
+    try:
+        commit(runtime, {"A": [((x,), 1) for x in range(9)]})
+        commit(runtime, {"A": [((0,), -1)]})
+        held = {name: set(runtime.rows(name)) for name in ("A", "B", "R", "S")}
+        for x in range(1, 6):
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                commit(runtime, {"B": [((x,), 1)]})
+            assert {name: set(runtime.rows(name)) for name in held} == held
+        commit(runtime, {"A": [((0,), 1)]})
+        assert runtime.size("R") == 9
+    finally:
+        runtime.close()
 
 
 def test_a_worker_without_rows_of_a_loop_says_nothing_in_its_rounds() -> None:
