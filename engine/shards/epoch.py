@@ -20,7 +20,7 @@ from ..circuit import (
 from ..divergence import Changing
 from ..epoch import Epoch
 from ..inprocess.arrangements.views import GrowingView, StoreView, View
-from ..inprocess.epoch import Rows, RunningEpoch
+from ..inprocess.epoch import RunningEpoch
 from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
 from ..inprocess.storage.batch import Batch, Rows, concat, no_rows
