@@ -75,7 +75,7 @@ class ModuleTranslation:
         """Translates a statement. Raises SqlError."""
         is_first, self.is_first = self.is_first, False
         for each in node.find_all(sql.Identifier):
-            if each.quoted:
+            if each.quoted and not _names_no_column(each):
                 self.written.setdefault(each.name.lower(), each.name)
         match node:
             case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
@@ -343,6 +343,13 @@ def _used(node: Expression) -> frozenset[str] | None:
         return None
     names = {each.name.lower() for each in node.find_all(sql.Column, sql.Identifier)}
     return frozenset(names)
+
+
+def _names_no_column(name: sql.Identifier) -> bool:
+    """Whether a name is that of a table or a query, of a window or of a constraint."""
+    is_alias = isinstance(name.parent, sql.TableAlias) and name.arg_key == "this"
+    is_other = isinstance(name.parent, sql.Table | sql.Window | sql.Constraint)
+    return is_alias or is_other or name.arg_key in ("table", "db", "catalog")
 
 
 def _names_nothing(star: Expression) -> bool:

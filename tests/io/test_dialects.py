@@ -126,6 +126,25 @@ def test_files_have_the_names_of_columns_as_sql_has_them(
         assert session["again"].to_arrow().num_rows == 2
 
 
+def test_only_names_of_columns_in_quotation_marks_are_those_of_columns_in_files(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("""
+CREATE TABLE "Sale" (customer INTEGER, n INTEGER, CONSTRAINT "N" CHECK (n > 0));
+CREATE VIEW of AS WITH "Big"("Who") AS (SELECT customer FROM "Sale") SELECT "Sale".n AS sale, who, "Q".n AS q
+FROM "Big", "Sale", "Sale" AS "Q";
+CREATE VIEW s AS SELECT count(*) OVER "Customer" AS c, customer FROM "Sale"
+WINDOW "Customer" AS (PARTITION BY customer);
+CREATE VIEW twice(a, a, a_1) AS SELECT n, customer, n + 1 FROM "Sale";
+""")
+    relations = ddlog.compile(tmp_path / "a.sql").relations
+    titles = {name: relations[name].titles for name in ("Sale", "Of", "S", "Twice")}
+    assert titles == {
+        "Sale": ("customer", "n"),
+        "Of": ("sale", "Who", "q"),
+        "S": ("c", "customer"),
+        "Twice": ("a", "a_2", "a_1"),
+    }
+
+
 def test_an_attribute_names_a_column_in_files(tmp_path: Path) -> None:
     program = ddlog.compile("""
 input relation R(#[rust="serde(rename=\\"Größe\\")"] size: u8, b: string)
