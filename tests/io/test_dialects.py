@@ -126,6 +126,32 @@ def test_files_have_the_names_of_columns_as_sql_has_them(
         assert session["again"].to_arrow().num_rows == 2
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_place_maps_a_column_that_an_attribute_names(tmp_path: Path, ending: str) -> None:
+    program = ddlog.compile("""
+input relation R(#[rust="serde(rename=\\"Größe\\")"] size: Option<u8>, b: string)
+output relation O[R]
+O[x] :- R[x].
+""")
+
+    def rows(text: dict[str, str], option: str) -> list[Any]:
+        place = written(tmp_path / f"r.{ending}", text[ending])
+        with program.session() as session:
+            session.load(f"R={place}?map={option}")
+            return [*session["O"].tuples()]
+
+    assert rows({"csv": "wide,b\n1,x\n", "jsonl": '{"wide": 1, "b": "x"}'}, "size:wide") == [(1, "x")]
+    swapped = {"csv": "Größe,n\nx,1\n", "jsonl": '{"Größe": "x", "n": 1}'}
+    assert rows(swapped, "b:Größe,size:n") == [(1, "x")]
+
+
+def test_a_place_says_where_the_column_is_whose_name_in_files_is_taken(tmp_path: Path) -> None:
+    program = ddlog.compile('input relation R(#[rust="serde(rename=\\"T\\")"] t_: u8, b: u8)')
+    place = written(tmp_path / "r.csv", "t,x\n1,2\n")
+    with program.session() as session, pytest.raises(DDlogError, match="a name for the column `t_`, too"):
+        session.load(f"R={place}?map=b:t")
+
+
 def test_only_names_of_columns_in_quotation_marks_are_those_of_columns_in_files(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("""
 CREATE TABLE "Sale" (customer INTEGER, n INTEGER, CONSTRAINT "N" CHECK (n > 0));
