@@ -126,6 +126,20 @@ def test_files_have_the_names_of_columns_as_sql_has_them(
         assert session["again"].to_arrow().num_rows == 2
 
 
+@pytest.mark.parametrize("columns", ['"Order ID": 9, "key": 4', '"order_id": 9, "key_": 4'])
+def test_an_update_modifies_a_column_that_sql_has_in_quotation_marks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], columns: str
+) -> None:
+    text = 'CREATE TABLE t (id INTEGER PRIMARY KEY, "Order ID" INTEGER, key INTEGER);\n'
+    program = written(tmp_path / "t.sql", f"{text}CREATE VIEW u AS SELECT * FROM t;")
+    updates = f"""{{"insert": {{"t": [1, 2, 3]}}}}
+{{"modify": {{"t": {{"key": 1, "set": {{{columns}}}}}}}}}
+{{"commit": true}}
+"""
+    assert main(["run", str(program), "--updates", str(written(tmp_path / "u.jsonl", updates))]) == 0
+    assert "U{.id = 1, .order_id = 9, .key_ = 4}: +1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_a_place_maps_a_column_that_an_attribute_names(tmp_path: Path, ending: str) -> None:
     program = ddlog.compile("""
