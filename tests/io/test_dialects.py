@@ -24,6 +24,7 @@ from pyarrow.parquet import write_table as write_parquet
 import ddlog
 from ddlog import DDlogError
 from ddlog.console.cli import main
+from ddlog.console.followedfiles import changes_in
 from ddlog.engine import memory
 from ddlog.engine.memory import resident
 from ddlog.io.dialects import OPTIONS
@@ -138,6 +139,16 @@ def test_an_update_modifies_a_column_that_sql_has_in_quotation_marks(
 """
     assert main(["run", str(program), "--updates", str(written(tmp_path / "u.jsonl", updates))]) == 0
     assert "U{.id = 1, .order_id = 9, .key_ = 4}: +1" in capsys.readouterr().out
+
+
+def test_a_followed_table_of_changes_has_the_names_of_files(tmp_path: Path) -> None:
+    text = 'CREATE TABLE t ("Order ID" INTEGER NOT NULL, key INTEGER NOT NULL);'
+    program = ddlog.compile(written(tmp_path / "t.sql", text))
+    typedefs, relations = program.checked.typedefs, program.relations
+    for first, second in (("Order ID", "key"), ("order_id", "key_")):
+        write_parquet(pa.table({"op": ["+1", "-1"], first: [1, 2], second: [3, 4]}), tmp_path / "t.parquet")
+        found = changes_in(tmp_path / "t.parquet", relations["T"], relations, typedefs)
+        assert [(sign, *row) for _, row, sign in found or ()] == [(1, 1, 3), (-1, 2, 4)]
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])

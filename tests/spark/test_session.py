@@ -290,6 +290,19 @@ def test_in_process_sessions_take_no_spark_frames(spark: SparkSession) -> None:
         session.commit().to_spark("Path")
 
 
+def test_a_frame_has_the_names_of_rules_or_of_files(spark: SparkSession) -> None:
+    program = ddlog.compile("""
+input relation R(#[rust="serde(rename=\\"Order ID\\")"] order: u8, b: string)
+output relation O[R]
+O[x] :- R[x].
+""")
+    with program.session(spark=spark) as session:
+        session.insert_table("R", spark.createDataFrame([("x", 1)], "b STRING, `Order ID` INT"))
+        session.insert_table("R", spark.createDataFrame([("y", 2)], "b STRING, order INT"))
+        session.commit()
+        assert [*session["O"].tuples()] == [(1, "x"), (2, "y")]
+
+
 def test_queries_on_demand(spark: SparkSession) -> None:
     """What a session does not keep is evaluated when it is asked for, again after a change."""
     program = ddlog.compile("""
