@@ -196,6 +196,15 @@ CREATE VIEW twice(a, a, a_1) AS SELECT n, customer, n + 1 FROM "Sale";
     }
 
 
+def test_answers_have_the_names_of_columns_as_sql_has_them(tmp_path: Path) -> None:
+    program = written(tmp_path / "t.sql", 'CREATE TABLE t (id INTEGER PRIMARY KEY, "Order ID" INTEGER);')
+    with ddlog.compile(program).session() as session:
+        more = session.execute('INSERT INTO t VALUES (1, 2) RETURNING *, id AS "No"')
+        asked = session.execute('SELECT "Order ID", id AS "ID" FROM t')
+        assert asked.rows is not None and asked.rows.columns == ("Order ID", "ID")
+        assert more.rows is not None and more.rows.columns == ("id", "Order ID", "No")
+
+
 def test_an_attribute_names_a_column_in_files(tmp_path: Path) -> None:
     program = ddlog.compile("""
 input relation R(#[rust="serde(rename=\\"Größe\\")"] size: u8, b: string)
