@@ -155,10 +155,14 @@ class Joiner:
         would have to group alike."""
         if start not in self.grouped:
             way = None if self.evaluator.asks else grouping.grouping_of(self.node, self.schemas, start)
-            self.grouped[start] = way and _Grouped(
-                way,
-                Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later),
-                Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later),
+            self.grouped[start] = (
+                None
+                if way is None
+                else _Grouped(
+                    way,
+                    Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later),
+                    Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later),
+                )
             )
         return self.grouped[start]
 
