@@ -93,15 +93,16 @@ _OTHERS: Mapping[type[Any], str] = {
 
 
 def _fields(owner: str, fields: Sequence[syntax.Field], forms: Sequence[JsonField]) -> Iterator[Diagnostic]:
-    names: set[str] = set()
+    names: dict[str, bool] = {}  # whether the field has another name than in rules
     for field in fields:
         yield from _attributes(field, "a field", _FIELD)
         yield from _serde(field.attributes, _OF_FIELDS)
     for field, form in zip(fields, forms, strict=bool(forms)):
-        renamed = form.name != field.name or field.attributes
-        if form.name in names and renamed and not form.flatten:
-            yield errors.attributes.SameJsonName(span=field.span, owner=owner, name=form.name)
-        names |= set() if form.flatten else {form.name}
+        renamed = form.name != field.name or bool(field.attributes)
+        if not form.flatten:
+            if form.name in names and (renamed or names[form.name]):
+                yield errors.attributes.SameJsonName(span=field.span, owner=owner, name=form.name)
+            names[form.name] = renamed
 
 
 def _attributes(owner: Any, kind: str, known: Mapping[str, str]) -> Iterator[Diagnostic]:

@@ -311,7 +311,7 @@ def _changes_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Ch
 
 def _setting(declared: Relation, given: Mapping[str, Any], typedefs: TypeDefs) -> RowChange:
     """The function that gives columns of a row other values. Raises ValueError."""
-    places = {column.name: at for at, column in enumerate(declared.columns)}
+    places = {title: at for at, title in enumerate(declared.titles)}
     new = dict[int, Any]()
     for name, value in in_columns(declared, PLAIN)(given).items():
         if name not in places:

@@ -21,6 +21,7 @@ from ..errors.facts import CannotRead
 from ..errors.follow import OnlyInsertsAndDeletes
 from ..io.columns import TypeDefs
 from ..io.delimited import Record, RowShape, records, usual_shape
+from ..io.dialects import PLAIN
 from ..io.faults import CellFault
 from ..io.files import FactFile, split_name
 from ..io.formats import TABLE_FORMATS
@@ -100,7 +101,7 @@ def _table_changes(
 ) -> Iterator[tuple[str, Row, int]] | None:
     """The changes in a table with the column `op`; None if the table has no such column."""
 
-    if OP in (column.name for column in relation.columns):
+    if OP in relation.titles:
         return None
     try:
         table = table_of(file)
@@ -116,6 +117,7 @@ def _signed_rows(
 ) -> Iterator[tuple[str, Row, int]]:
     """The rows of a table, each with its sign. Wrong rows are refused. Raises DDlogError."""
     from ..io.arrow import columns_of_table
+    from ..io.arrowfiles import in_columns
 
     ops, wrong = table[OP].to_pylist(), set[int]()
 
@@ -124,7 +126,8 @@ def _signed_rows(
         refuse(DDlogError([fault_in(file.shown, fault)]))
 
     try:
-        rows = columns_of_table(table.drop_columns([OP]), relation, typedefs, skip).rows(relation)
+        table = in_columns(table.drop_columns([OP]), relation, PLAIN)
+        rows = columns_of_table(table, relation, typedefs, skip).rows(relation)
     except CellFault as fault:
         raise DDlogError([fault_in(file.shown, fault)]) from None
     right = (number for number in range(1, len(ops) + 1) if number not in wrong)

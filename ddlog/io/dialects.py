@@ -56,14 +56,15 @@ class Dialect:
         """The name in the file of each column of a relation. Raises DDlogError for a name that is no
         column's, and for one that another column has in the file."""
         mapped, columns = dict(self.map), tuple(column.name for column in relation.columns)
+        named = [*zip(columns, relation.titles, strict=True)]
         for name, there in self.map:
             if name not in columns:
                 raise DDlogError([UnknownColumn(relation.name, name, columns)])
-            own = next((each for each in columns if each.casefold() == there.casefold()), None)
+            own = next((each for each, title in named if title.casefold() == there.casefold()), None)
             if own is not None and own not in mapped:
                 expected = f"a name for the column `{own}`, too, as in {own}:OTHER,{name}:{there}"
                 raise DDlogError([BadPlaceOption("map", f"{name}:{there}", expected)])
-        return [mapped.get(name, title) for name, title in zip(columns, relation.titles, strict=True)]
+        return [mapped.get(name, title) for name, title in named]
 
 
 PLAIN = Dialect()

@@ -56,7 +56,8 @@ def in_columns(relation: Relation, dialect: Dialect) -> Callable[[Any], Any]:
     """A function that gives the members of an object the names of columns, in any case and with any signs,
     and leaves out others if the dialect ignores them, but not those that may be a column that lacks one. It
     raises ValueError for a member that has the name of a column which another one is."""
-    mapped: dict[Any, str] = {there: name for name, there in dialect.map}
+    titles = dict(zip((column.name for column in relation.columns), relation.titles, strict=True))
+    mapped: dict[Any, str] = {there: titles[name] for name, there in dialect.map}
     forms = forms_of(relation.constructor) if relation.constructor is not None else ()
     known = {form.name for form in forms}
     flattens = any(form.flatten for form in forms)

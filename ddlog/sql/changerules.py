@@ -125,6 +125,7 @@ class StatementTranslation(ModuleTranslation):
         return numbered(tokens)
 
     def add(self, node: Expression) -> None:
+        self.note_written(node)
         if self.typed:
             self._give(node)
         bound(node, self.parameters, self.places, self.given)

@@ -27,12 +27,13 @@ def field_name(name: str) -> str:
 
 
 def field_names(names: Sequence[str]) -> list[str]:
-    """Names for all columns of a relation, no two alike."""
+    """Names for all columns of a relation, no two alike. Of columns of one name, which have no other in
+    files, none is what another column is called."""
     found: list[str] = []
     for name in names:
         made = base = field_name(name)
         number = 1
-        while made in found:
+        while made in found or (made in names and made != name and names.count(name) > 1):
             made, number = f"{base}_{number}", number + 1
         found.append(made)
     return found

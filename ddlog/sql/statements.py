@@ -70,13 +70,14 @@ class ModuleTranslation:
             self.tables[name] = made = known_table(each)
             self.imports += modules_of(made)
             self.relations[name] = each.name
+            for column in made.relation.columns:
+                if column.title not in ("", column.name):
+                    self.written.setdefault(column.name, column.title)
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
         is_first, self.is_first = self.is_first, False
-        for each in node.find_all(sql.Identifier):
-            if each.quoted:
-                self.written.setdefault(each.name.lower(), each.name)
+        self.note_written(node)
         match node:
             case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
                 self._table(node)
@@ -111,6 +112,12 @@ class ModuleTranslation:
         if not is_first or self.relations:
             self.places.wrong("SET TimeZone stands before all other statements", node)
         c.zone_called(item.this.expression.name)
+
+    def note_written(self, node: Expression) -> None:
+        """Notes the names of columns that a statement has in quotation marks."""
+        for each in node.find_all(sql.Identifier):
+            if each.quoted and not _names_no_column(each):
+                self.written.setdefault(each.name.lower(), each.name)
 
     def _titles(self, names: Sequence[str]) -> list[str]:
         """The names of columns in files: as they are first written in quotation marks. Of a name that several
@@ -343,6 +350,13 @@ def _used(node: Expression) -> frozenset[str] | None:
         return None
     names = {each.name.lower() for each in node.find_all(sql.Column, sql.Identifier)}
     return frozenset(names)
+
+
+def _names_no_column(name: sql.Identifier) -> bool:
+    """Whether a name is that of a table or a query, of a window or of a constraint."""
+    is_alias = isinstance(name.parent, sql.TableAlias) and name.arg_key == "this"
+    is_other = isinstance(name.parent, sql.Table | sql.Window | sql.Constraint)
+    return is_alias or is_other or name.arg_key in ("table", "db", "catalog")
 
 
 def _names_nothing(star: Expression) -> bool:

@@ -24,6 +24,7 @@ from pyarrow.parquet import write_table as write_parquet
 import ddlog
 from ddlog import DDlogError
 from ddlog.console.cli import main
+from ddlog.console.followedfiles import changes_in
 from ddlog.engine import memory
 from ddlog.engine.memory import resident
 from ddlog.io.dialects import OPTIONS
@@ -124,6 +125,84 @@ def test_files_have_the_names_of_columns_as_sql_has_them(
         session.insert_table("Item", session["again"].to_arrow())
         session.commit()
         assert session["again"].to_arrow().num_rows == 2
+
+
+@pytest.mark.parametrize("columns", ['"Order ID": 9, "key": 4', '"order_id": 9, "key_": 4'])
+def test_an_update_modifies_a_column_that_sql_has_in_quotation_marks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], columns: str
+) -> None:
+    text = 'CREATE TABLE t (id INTEGER PRIMARY KEY, "Order ID" INTEGER, key INTEGER);\n'
+    program = written(tmp_path / "t.sql", f"{text}CREATE VIEW u AS SELECT * FROM t;")
+    updates = f"""{{"insert": {{"t": [1, 2, 3]}}}}
+{{"modify": {{"t": {{"key": 1, "set": {{{columns}}}}}}}}}
+{{"commit": true}}
+"""
+    assert main(["run", str(program), "--updates", str(written(tmp_path / "u.jsonl", updates))]) == 0
+    assert "U{.id = 1, .order_id = 9, .key_ = 4}: +1" in capsys.readouterr().out
+
+
+def test_a_followed_table_of_changes_has_the_names_of_files(tmp_path: Path) -> None:
+    text = 'CREATE TABLE t ("Order ID" INTEGER NOT NULL, key INTEGER NOT NULL);'
+    program = ddlog.compile(written(tmp_path / "t.sql", text))
+    typedefs, relations = program.checked.typedefs, program.relations
+    for first, second in (("Order ID", "key"), ("order_id", "key_")):
+        write_parquet(pa.table({"op": ["+1", "-1"], first: [1, 2], second: [3, 4]}), tmp_path / "t.parquet")
+        found = changes_in(tmp_path / "t.parquet", relations["T"], relations, typedefs)
+        assert [(sign, *row) for _, row, sign in found or ()] == [(1, 1, 3), (-1, 2, 4)]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_place_maps_a_column_that_an_attribute_names(tmp_path: Path, ending: str) -> None:
+    program = ddlog.compile("""
+input relation R(#[rust="serde(rename=\\"Größe\\")"] size: Option<u8>, b: string)
+output relation O[R]
+O[x] :- R[x].
+""")
+
+    def rows(text: dict[str, str], option: str) -> list[Any]:
+        place = written(tmp_path / f"r.{ending}", text[ending])
+        with program.session() as session:
+            session.load(f"R={place}?map={option}")
+            return [*session["O"].tuples()]
+
+    assert rows({"csv": "wide,b\n1,x\n", "jsonl": '{"wide": 1, "b": "x"}'}, "size:wide") == [(1, "x")]
+    swapped = {"csv": "Größe,n\nx,1\n", "jsonl": '{"Größe": "x", "n": 1}'}
+    assert rows(swapped, "b:Größe,size:n") == [(1, "x")]
+
+
+def test_a_place_says_where_the_column_is_whose_name_in_files_is_taken(tmp_path: Path) -> None:
+    program = ddlog.compile('input relation R(#[rust="serde(rename=\\"T\\")"] t_: u8, b: u8)')
+    place = written(tmp_path / "r.csv", "t,x\n1,2\n")
+    with program.session() as session, pytest.raises(DDlogError, match="a name for the column `t_`, too"):
+        session.load(f"R={place}?map=b:t")
+
+
+def test_only_names_of_columns_in_quotation_marks_are_those_of_columns_in_files(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("""
+CREATE TABLE "Sale" (customer INTEGER, n INTEGER, CONSTRAINT "N" CHECK (n > 0));
+CREATE VIEW of AS WITH "Big"("Who") AS (SELECT customer FROM "Sale") SELECT "Sale".n AS sale, who, "Q".n AS q
+FROM "Big", "Sale", "Sale" AS "Q";
+CREATE VIEW s AS SELECT count(*) OVER "Customer" AS c, customer FROM "Sale"
+WINDOW "Customer" AS (PARTITION BY customer);
+CREATE VIEW twice(a, a, a_1) AS SELECT n, customer, n + 1 FROM "Sale";
+""")
+    relations = ddlog.compile(tmp_path / "a.sql").relations
+    titles = {name: relations[name].titles for name in ("Sale", "Of", "S", "Twice")}
+    assert titles == {
+        "Sale": ("customer", "n"),
+        "Of": ("sale", "Who", "q"),
+        "S": ("c", "customer"),
+        "Twice": ("a", "a_2", "a_1"),
+    }
+
+
+def test_answers_have_the_names_of_columns_as_sql_has_them(tmp_path: Path) -> None:
+    program = written(tmp_path / "t.sql", 'CREATE TABLE t (id INTEGER PRIMARY KEY, "Order ID" INTEGER);')
+    with ddlog.compile(program).session() as session:
+        more = session.execute('INSERT INTO t VALUES (1, 2) RETURNING *, id AS "No"')
+        asked = session.execute('SELECT "Order ID", id AS "ID" FROM t')
+        assert asked.rows is not None and asked.rows.columns == ("Order ID", "ID")
+        assert more.rows is not None and more.rows.columns == ("id", "Order ID", "No")
 
 
 def test_an_attribute_names_a_column_in_files(tmp_path: Path) -> None:

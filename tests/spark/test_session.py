@@ -290,6 +290,21 @@ def test_in_process_sessions_take_no_spark_frames(spark: SparkSession) -> None:
         session.commit().to_spark("Path")
 
 
+def test_frames_and_lines_have_the_names_of_rules_or_of_files(spark: SparkSession, tmp_path: Path) -> None:
+    program = ddlog.compile("""
+input relation R(#[rust="serde(rename=\\"Order ID\\")"] order_id: u8, b: string)
+output relation O[R]
+O[x] :- R[x].
+""")
+    with program.session(spark=spark) as session:
+        session.insert_table("R", spark.createDataFrame([("x", 1)], "b STRING, `Order ID` INT"))
+        session.insert_table("R", spark.createDataFrame([("y", 2)], "b STRING, order_id INT"))
+        session.commit()
+        (tmp_path / "R.jsonl").write_text('{"order_id": 3, "b": "z"}\n{"Order ID": 4, "B": "z"}\n')
+        session.load(tmp_path)
+        assert [*session["O"].tuples()] == [(1, "x"), (2, "y"), (3, "z"), (4, "z")]
+
+
 def test_queries_on_demand(spark: SparkSession) -> None:
     """What a session does not keep is evaluated when it is asked for, again after a change."""
     program = ddlog.compile("""

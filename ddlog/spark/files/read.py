@@ -72,8 +72,10 @@ class FactReader:
         """The rows of a DataFrame with the relation's columns in any order and of types that can be cast.
         Raises DDlogError; of values that do not fit, when the rows are computed. `file` is SQL."""
         self.check(relation, frame, name)
-        fields = {field.name: field.dataType for field in frame.schema.fields}
         columns = self.columns(relation)
+        if not {column.name for column in columns} <= {*frame.columns}:
+            frame = _renamed(frame, relation, PLAIN)
+        fields = {field.name: field.dataType for field in frame.schema.fields}
         cells, made = [], []
         for column in columns:
             source = fields[column.name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from io import BytesIO
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -21,10 +22,10 @@ from ...engine.schema import fault_message
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
 from ...io.decompression import unpacked
-from ...io.dialects import Dialect, Reading
+from ...io.dialects import PLAIN, Dialect, Reading
 from ...io.faults import CellFault, FaultyFile
 from ...io.formats import text_format
-from ...io.jsonfiles import row_from_json
+from ...io.jsonfiles import in_columns, row_from_json
 from ...io.plainform import from_plain
 from ...values.fromjson import STRICT
 from .workers import register
@@ -72,17 +73,17 @@ def json_function(
 ) -> str:
     """The name of a function from JSON texts to rows."""
 
-    def read(text: str) -> Any:
+    def read(text: str, named: Callable[[Any], Any]) -> Any:
         try:
             item = STRICT.decode(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not JSON: {error.msg}") from None
         except RecursionError:
             raise ValueError("this is not JSON: it is nested too deeply") from None
-        return row_from_json(item, relation, typedefs)
+        return row_from_json(named(item), relation, typedefs)
 
     def build(items: pa.Array) -> pa.Array:
-        found, problems = _each(items.to_pylist(), read)
+        found, problems = _each(items.to_pylist(), partial(read, named=in_columns(relation, PLAIN)))
         arrays = []
         for place, column in enumerate(columns):
             array, problems = _encoded([row and row[place] for row in found], problems, codec, column)
