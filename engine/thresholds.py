@@ -133,8 +133,8 @@ MERGED_TIMED = 1 << 8
 """Rows with times that are summed up without a look at a sample."""
 
 GROUPED_ROWS, GROUPED_GAIN = 1 << 15, 3.0
-"""Rows from which a join may start by groups, and rows a group from which that pays: a row takes 70 ns to be
-grouped and to be found again."""
+"""Rows that a join starts from one by one before it may start by groups of at least as many, and rows a group
+from which that pays: a row takes 70 ns to be grouped and to be found again."""
 
 COPIED_ROWS, COPIED_CHANGE = 1 << 18, 64
 """Rows of a relation of all workers that each of them may copy for its look-ups; and of how many rows of a

@@ -141,14 +141,30 @@ class Joiner:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         self.evaluator.budget.spend(STEP + length)
-        if start is not None and batch is not None and length >= thresholds.GROUPED_ROWS:
+        if start is not None and batch is not None and length >= 2 * thresholds.GROUPED_ROWS:
             grouped = self._grouped_by(start)
             if grouped is not None:
-                for at in range(0, length, thresholds.CHUNK):
-                    some = batch.slice(at, at + thresholds.CHUNK)
-                    yield from self._from_groups(start, some, views, held, grouped)
+                yield from self._perhaps_from_groups(start, batch, views, held, grouped)
                 return
         yield from self._by_chunks(start, batch, length, views, held)
+
+    def _perhaps_from_groups(
+        self,
+        start: int,
+        batch: Batch,
+        views: Sequence[View | None],
+        held: RowTable | None,
+        grouped: _Grouped,
+    ) -> Iterator[Batch]:
+        """As `in_general`, by groups if no rows are summed up that are alike without a key: groups keep their
+        keys to the end, so theirs would not be. The first rows tell."""
+        first, length = thresholds.GROUPED_ROWS, batch.length
+        if (yield from self._by_chunks(start, batch.slice(0, first), first, views, held)):
+            yield from self._by_chunks(start, batch.slice(first, length), length - first, views, held)
+            return
+        for at in range(first, length, thresholds.CHUNK):
+            some = batch.slice(at, at + thresholds.CHUNK)
+            yield from self._from_groups(start, some, views, held, grouped)
 
     def _grouped_by(self, start: int) -> _Grouped | None:
         """The joins by groups of the rows of a term. None: there are none, or other workers are asked, who
@@ -191,14 +207,14 @@ class Joiner:
         length: int,
         views: Sequence[View | None],
         held: RowTable | None,
-    ) -> Iterator[Batch]:
-        """As `in_general`, chunk by chunk."""
+    ) -> Generator[Batch, None, bool]:
+        """As `in_general`, chunk by chunk. Returns whether rows were summed up before the last look-up."""
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
                 self.evaluator.budget.spend(MADE * out.length)
                 yield out
-            return
+            return False
         at = 0
         size = most = thresholds.JOIN_WHOLE
         if len(views) > 1 or self.node.steps:
@@ -222,6 +238,7 @@ class Joiner:
                     min(most, thresholds.JOIN_ROOM * (stop - at) // max(given, 1)), thresholds.JOIN_LEAST
                 )
             at = stop
+        return proposer.merged_early
 
     def one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
         """The join of a few rows, one by one, as `run` gives it; None: it is to run in the general way."""
@@ -647,6 +664,7 @@ class Joiner:
         else:
             if merges:
                 proposer.merged = True
+                proposer.merged_early |= bool(self._staged().after(stage, step).candidates)
                 joined = self._merged(step, part, proposer, groups)
             else:
                 reserve(8 * total * (2 + len(step.keep)))
