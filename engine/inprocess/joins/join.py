@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -141,7 +142,7 @@ class Joiner:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         self.evaluator.budget.spend(STEP + length)
-        if start is not None and batch is not None and length >= 2 * thresholds.GROUPED_ROWS:
+        if start is not None and batch is not None and length >= thresholds.GROUPED_ROWS:
             grouped = self._grouped_by(start)
             if grouped is not None:
                 yield from self._perhaps_from_groups(start, batch, views, held, grouped)
@@ -157,12 +158,16 @@ class Joiner:
         grouped: _Grouped,
     ) -> Iterator[Batch]:
         """As `in_general`, by groups if no rows are summed up that are alike without a key: groups keep their
-        keys to the end, so theirs would not be. The first rows tell."""
-        first, length = thresholds.GROUPED_ROWS, batch.length
-        if (yield from self._by_chunks(start, batch.slice(0, first), first, views, held)):
-            yield from self._by_chunks(start, batch.slice(first, length), length - first, views, held)
-            return
-        for at in range(first, length, thresholds.CHUNK):
+        keys to the end, so theirs would not be. Some rows tell, time and again."""
+        begun, length = 0, batch.length
+        if grouped.left <= 0:
+            begun = min(length, thresholds.GROUPED_ROWS)
+            if (yield from self._by_chunks(start, batch.slice(0, begun), begun, views, held)):
+                yield from self._by_chunks(start, batch.slice(begun, length), length - begun, views, held)
+                return
+            grouped.left = thresholds.GROUPED_AGAIN
+        grouped.left -= length
+        for at in range(begun, length, thresholds.CHUNK):
             some = batch.slice(at, at + thresholds.CHUNK)
             yield from self._from_groups(start, some, views, held, grouped)
 
@@ -187,7 +192,7 @@ class Joiner:
         grouped: _Grouped,
     ) -> Iterator[Batch]:
         """As `in_general`, by groups if they are few."""
-        way, of_keys, of_rows = grouped
+        way, of_keys, of_rows = grouped.way, grouped.of_keys, grouped.of_rows
         rows = self._first(start, batch.slice(0, batch.length))  # whose columns are unpacked only here
         view = grouping.by_keys(way, rows) if grouping.pays(way, rows) else None
         del rows
@@ -875,12 +880,14 @@ class Joiner:
         return out
 
 
-class _Grouped(NamedTuple):
-    """A grouping, and its two joins."""
+@dataclass(slots=True)
+class _Grouped:
+    """A grouping, and its two joins; and how many rows may come in groups before some come one by one."""
 
     way: grouping.Grouping
     of_keys: Joiner
     of_rows: Joiner
+    left: int = 0
 
 
 def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, ...]) -> float:
