@@ -176,11 +176,11 @@ class Joiner:
         would have to group alike."""
         if start not in self.grouped:
             way = None if self.evaluator.asks else grouping.grouping_of(self.node, self.schemas, start)
-            self.grouped[start] = way and _Grouped(
-                way,
-                Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later),
-                Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later),
-            )
+            self.grouped[start] = None
+            if way is not None:
+                of_keys = Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later)
+                of_rows = Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later)
+                self.grouped[start] = _Grouped(way, of_keys, of_rows)
         return self.grouped[start]
 
     def _from_groups(
