@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import random
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
+import ddlog
 from ddlog.engine.circuit import Aggregate, DeltaGroup
 from ddlog.engine.inprocess.arrangements.store import Store
-from ddlog.engine.inprocess.groups.extremes import Extreme
+from ddlog.engine.inprocess.groups.extremes import READ, Extreme
 from ddlog.engine.inprocess.groups.group import GroupState
 from ddlog.engine.inprocess.groups.wholegroups import Members
 from ddlog.engine.inprocess.storage.batch import Batch
@@ -85,3 +87,53 @@ class _Counted:
     def of(self, groups: Array) -> tuple[Array, Array]:
         self._reads.append(len(groups))
         return self._members.of(groups)
+
+
+BEFORE = """
+input relation V(v: s64, x: s64)
+input relation N(v: s64, u: s64, d: s64)
+loop Rounds rounds 6 {
+    output relation R(v: s64, x: s64)
+    initial R(v, x) :- V(v, x).
+    R(u, x + d) :- Least(v, x), N(v, u, d).
+    R(u, x - d) :- Most(v, x), N(v, u, d).
+    output relation Least(v: s64, x: s64)
+    Least(v, least) :- R-1(v, x), var least = x.group_by(v).min().
+    output relation Most(v: s64, x: s64)
+    Most(v, most) :- R-1(v, x), var most = x.group_by(v).max().
+}
+"""
+
+
+def rounds(held: set[tuple[int, int]], near: set[tuple[int, int, int]]) -> dict[str, set[tuple[int, int]]]:
+    """The relations of the loop, round by round."""
+    least, most = dict[int, int](), dict[int, int]()
+    for _ in range(6):
+        least = {v: min(x for u, x in held if u == v) for v, _ in held}
+        most = {v: max(x for u, x in held if u == v) for v, _ in held}
+        held = {(u, least[v] + d) for v, u, d in near if v in least}
+        held |= {(u, most[v] - d) for v, u, d in near if v in most}
+    return {"R": held, "Least": {*least.items()}, "Most": {*most.items()}}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_best_values_of_the_round_before_are_kept(seed: int) -> None:
+    pick, plain = random.Random(seed), Extreme.result
+    modes: list[int] = []
+
+    def result(each: Extreme, *arguments: Any) -> Array:
+        modes.append(each.mode)
+        return plain(each, *arguments)
+
+    held = {(pick.randrange(6), pick.randrange(-9, 9)) for _ in range(9)}
+    near = {(pick.randrange(6), pick.randrange(6), pick.randrange(-3, 4)) for _ in range(9)}
+    with (
+        mock.patch.object(Extreme, "result", result),
+        ddlog.compile(BEFORE).session(maintain="never") as session,
+    ):
+        session.insert_rows("V", [*held])
+        session.insert_rows("N", [*near])
+        session.commit()
+        found = {name: {tuple(row) for row in session[name]} for name in ("R", "Least", "Most")}
+    assert found == rounds(held, near)
+    assert modes and READ not in modes

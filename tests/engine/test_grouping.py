@@ -87,6 +87,30 @@ def test_groups_give_the_same_rows(seed: int) -> None:
     assert never == 0 and often > 0
 
 
+@pytest.mark.parametrize("last, groups", [("C(w, _, z)", False), ("C(w, y, z)", True)])
+def test_rows_that_are_alike_without_a_key_are_summed_up(last: str, groups: bool) -> None:
+    """Without y, of the rows (x, y, w) few are left, and groups by y would be joined with C one by one."""
+    inputs = "input relation A(x: s64, y: s64)\ninput relation B(y: s64, w: s64)\n"
+    inputs += "input relation C(w: s64, y: s64, z: s64)\noutput relation P(x: s64, z: s64)\n"
+    low = mock.patch.multiple(
+        thresholds, GROUPED_ROWS=300, GROUPED_GAIN=0.0, MERGED_ROWS=1000, MERGED_SAMPLE=128
+    )
+    starts = np.random.default_rng(0).permutation(800).tolist()
+    with (
+        low,
+        mock.patch.object(grouping, "keys_of", side_effect=grouping.keys_of) as keys_of,
+        ddlog.compile(f"{inputs}P(x, z) :- A(x, y), B(y, w), {last}.").session() as session,
+    ):
+        session.insert_rows("B", [(y, w) for y in range(100) for w in range(8)])
+        session.insert_rows("C", [(w, y, z) for w in range(8) for y in range(100) for z in range(5)])
+        session.commit()
+        keys_of.reset_mock()
+        session.insert_rows("A", [(k % 8, k // 8) for k in starts])
+        session.commit()
+        assert {tuple(row) for row in session["P"]} == {(x, z) for x in range(8) for z in range(5)}
+    assert keys_of.called is groups
+
+
 NUMBER = Column("s64", Kind.INT, "s64")
 
 

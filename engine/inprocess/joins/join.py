@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -144,26 +145,42 @@ class Joiner:
         if start is not None and batch is not None and length >= thresholds.GROUPED_ROWS:
             grouped = self._grouped_by(start)
             if grouped is not None:
-                for at in range(0, length, thresholds.CHUNK):
-                    some = batch.slice(at, at + thresholds.CHUNK)
-                    yield from self._from_groups(start, some, views, held, grouped)
+                yield from self._perhaps_from_groups(start, batch, views, held, grouped)
                 return
         yield from self._by_chunks(start, batch, length, views, held)
+
+    def _perhaps_from_groups(
+        self,
+        start: int,
+        batch: Batch,
+        views: Sequence[View | None],
+        held: RowTable | None,
+        grouped: _Grouped,
+    ) -> Iterator[Batch]:
+        """As `in_general`, by groups if no rows are summed up that are alike without a key: groups keep their
+        keys to the end, so theirs would not be. Some rows tell, time and again."""
+        begun, length = 0, batch.length
+        if grouped.left <= 0:
+            begun = min(length, thresholds.GROUPED_ROWS)
+            if (yield from self._by_chunks(start, batch.slice(0, begun), begun, views, held)):
+                yield from self._by_chunks(start, batch.slice(begun, length), length - begun, views, held)
+                return
+            grouped.left = thresholds.GROUPED_AGAIN
+        grouped.left -= length
+        for at in range(begun, length, thresholds.CHUNK):
+            some = batch.slice(at, at + thresholds.CHUNK)
+            yield from self._from_groups(start, some, views, held, grouped)
 
     def _grouped_by(self, start: int) -> _Grouped | None:
         """The joins by groups of the rows of a term. None: there are none, or other workers are asked, who
         would have to group alike."""
         if start not in self.grouped:
             way = None if self.evaluator.asks else grouping.grouping_of(self.node, self.schemas, start)
-            self.grouped[start] = (
-                None
-                if way is None
-                else _Grouped(
-                    way,
-                    Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later),
-                    Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later),
-                )
-            )
+            self.grouped[start] = None
+            if way is not None:
+                of_keys = Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later)
+                of_rows = Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later)
+                self.grouped[start] = _Grouped(way, of_keys, of_rows)
         return self.grouped[start]
 
     def _from_groups(
@@ -175,7 +192,7 @@ class Joiner:
         grouped: _Grouped,
     ) -> Iterator[Batch]:
         """As `in_general`, by groups if they are few."""
-        way, of_keys, of_rows = grouped
+        way, of_keys, of_rows = grouped.way, grouped.of_keys, grouped.of_rows
         rows = self._first(start, batch.slice(0, batch.length))  # whose columns are unpacked only here
         view = grouping.by_keys(way, rows) if grouping.pays(way, rows) else None
         del rows
@@ -195,14 +212,14 @@ class Joiner:
         length: int,
         views: Sequence[View | None],
         held: RowTable | None,
-    ) -> Iterator[Batch]:
-        """As `in_general`, chunk by chunk."""
+    ) -> Generator[Batch, None, bool]:
+        """As `in_general`, chunk by chunk. Returns whether rows were summed up before the last look-up."""
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
                 self.evaluator.budget.spend(MADE * out.length)
                 yield out
-            return
+            return False
         at = 0
         size = most = thresholds.JOIN_WHOLE
         if len(views) > 1 or self.node.steps:
@@ -226,6 +243,7 @@ class Joiner:
                     min(most, thresholds.JOIN_ROOM * (stop - at) // max(given, 1)), thresholds.JOIN_LEAST
                 )
             at = stop
+        return proposer.merged_early
 
     def one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
         """The join of a few rows, one by one, as `run` gives it; None: it is to run in the general way."""
@@ -651,6 +669,7 @@ class Joiner:
         else:
             if merges:
                 proposer.merged = True
+                proposer.merged_early |= bool(self._staged().after(stage, step).candidates)
                 joined = self._merged(step, part, proposer, groups)
             else:
                 reserve(8 * total * (2 + len(step.keep)))
@@ -861,12 +880,14 @@ class Joiner:
         return out
 
 
-class _Grouped(NamedTuple):
-    """A grouping, and its two joins."""
+@dataclass(slots=True)
+class _Grouped:
+    """A grouping, and its two joins; and how many rows may come in groups before some come one by one."""
 
     way: grouping.Grouping
     of_keys: Joiner
     of_rows: Joiner
+    left: int = 0
 
 
 def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, ...]) -> float:
