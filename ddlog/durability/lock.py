@@ -45,6 +45,7 @@ class StateLock:
         """Gives the lock back. The file stays: to delete it would let two processes hold two files."""
         if self._file >= 0:
             os.ftruncate(self._file, 0)
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # also where a process that was forked has the file open
             os.close(self._file)
             self._file = -1
 

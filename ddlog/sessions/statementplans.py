@@ -55,7 +55,8 @@ class SelectPlan:
         shown = len(declared.columns) - self.statement.hidden
         if declared.constructor is None or not self.statement.hidden:
             return declared
-        constructor = replace(declared.constructor, fields=declared.constructor.fields[:shown])
+        made = declared.constructor
+        constructor = replace(made, fields=made.fields[:shown], json=made.json[:shown])
         return replace(declared, columns=declared.columns[:shown], constructor=constructor)
 
     def given(self, parameters: Parameters) -> Mapping[str, list[Row]]:

@@ -24,6 +24,7 @@ from ddlog.durability.store import FileStore
 from ddlog.sessions.session import Session
 
 from ..trying import longer, trying
+from .kills import forked, wait_for
 
 PROGRAM = ddlog.compile("""
 typedef Id = Id{a: u32, b: string}
@@ -529,6 +530,24 @@ def test_a_forked_process_leaves_the_state_alone(tmp_path: Path, monkeypatch: py
         kept.commit()
     with PROGRAM.session(state=tmp_path / "s") as again:
         assert sorted(each.x for each in again["Edge"]) == [1, 3]
+
+
+def test_a_state_that_is_closed_is_free_although_a_forked_process_lives_on(tmp_path: Path) -> None:
+    kept = PROGRAM.session(state=tmp_path / "s")
+    waiting, going = os.pipe()
+
+    def live() -> None:
+        os.close(going)
+        os.read(waiting, 1)
+
+    process = forked(live)
+    try:
+        kept.close()
+        PROGRAM.session(state=tmp_path / "s").close()
+    finally:
+        os.close(going)
+        wait_for(process)
+    os.close(waiting)
 
 
 @pytest.mark.parametrize("place", [5, b"s", "", "a\0b", None])
