@@ -132,10 +132,6 @@ MERGED_AT_MOST, MERGED_LEFT, MERGED_PIECE = 1 << 28, 1 << 23, 1 << 20
 MERGED_TIMED = 1 << 8
 """Rows with times that are summed up without a look at a sample."""
 
-GROUPED_ROWS, GROUPED_GAIN, GROUPED_AGAIN = 1 << 15, 3.0, 1 << 20
-"""Rows from which a join may start by groups, and of which it is seen whether it may; rows a group from which
-that pays: a row takes 70 ns to be grouped and to be found again; and rows after which it is seen anew."""
-
 COPIED_ROWS, COPIED_CHANGE = 1 << 18, 64
 """Rows of a relation of all workers that each of them may copy for its look-ups; and of how many rows of a
 copy another worker may change one in an epoch, so that the copy is kept."""

@@ -57,11 +57,6 @@ def _of_rules(recursion: Recursion, names: Mapping[NodeId, str]) -> Iterator[Joi
 
 def _plans(joiner: Joiner, sources: Sequence[str], terms: Sequence[Term] | None = None) -> Iterator[JoinPlan]:
     """The plans of one join, by start. `terms`: its terms as they are shown."""
-    for of, grouped in joiner.grouped.items():
-        if grouped is not None:
-            others = [sources[k] for k in grouped.way.others]
-            yield from _plans(grouped.of_keys, [f"keys of {sources[of]}", *others])
-            yield from _plans(grouped.of_rows, [f"results of keys of {sources[of]}", sources[of]])
     stages, node = joiner.stages, joiner.node
     if stages is None or len(node.terms) < 2:
         return

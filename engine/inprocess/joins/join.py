@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
@@ -29,7 +28,7 @@ from ..storage.derivedcolumns import evaluated_keys
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
 from ..storage.threadpool import Unshared
-from . import exclusion, fusedsteps, grouping, onebyone, projection
+from . import exclusion, fusedsteps, onebyone, projection
 from .proposals import Proposal, Proposer, Tally
 from .steptimes import EVERY, timed
 from .valuation import Valuation, append
@@ -70,7 +69,6 @@ class Joiner:
         self._steady: dict[int, _Steady] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
         self._few = 0  # measured runs from few rows
-        self.grouped: dict[int, _Grouped | None] = {}  # by start; None: rows are not grouped
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
 
     @property
@@ -142,84 +140,12 @@ class Joiner:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         self.evaluator.budget.spend(STEP + length)
-        if start is not None and batch is not None and length >= thresholds.GROUPED_ROWS:
-            grouped = self._grouped_by(start)
-            if grouped is not None:
-                yield from self._perhaps_from_groups(start, batch, views, held, grouped)
-                return
-        yield from self._by_chunks(start, batch, length, views, held)
-
-    def _perhaps_from_groups(
-        self,
-        start: int,
-        batch: Batch,
-        views: Sequence[View | None],
-        held: RowTable | None,
-        grouped: _Grouped,
-    ) -> Iterator[Batch]:
-        """As `in_general`, by groups if no rows are summed up that are alike without a key: groups keep their
-        keys to the end, so theirs would not be. Some rows tell, time and again."""
-        begun, length = 0, batch.length
-        if grouped.left <= 0:
-            begun = min(length, thresholds.GROUPED_ROWS)
-            if (yield from self._by_chunks(start, batch.slice(0, begun), begun, views, held)):
-                yield from self._by_chunks(start, batch.slice(begun, length), length - begun, views, held)
-                return
-            grouped.left = thresholds.GROUPED_AGAIN
-        grouped.left -= length
-        for at in range(begun, length, thresholds.CHUNK):
-            some = batch.slice(at, at + thresholds.CHUNK)
-            yield from self._from_groups(start, some, views, held, grouped)
-
-    def _grouped_by(self, start: int) -> _Grouped | None:
-        """The joins by groups of the rows of a term. None: there are none, or other workers are asked, who
-        would have to group alike."""
-        if start not in self.grouped:
-            way = None if self.evaluator.asks else grouping.grouping_of(self.node, self.schemas, start)
-            self.grouped[start] = None
-            if way is not None:
-                of_keys = Joiner(way.of_keys, way.key_schemas, self.evaluator, self._later)
-                of_rows = Joiner(way.of_rows, way.row_schemas, self.evaluator, self._later)
-                self.grouped[start] = _Grouped(way, of_keys, of_rows)
-        return self.grouped[start]
-
-    def _from_groups(
-        self,
-        start: int,
-        batch: Batch,
-        views: Sequence[View | None],
-        held: RowTable | None,
-        grouped: _Grouped,
-    ) -> Iterator[Batch]:
-        """As `in_general`, by groups if they are few."""
-        way, of_keys, of_rows = grouped.way, grouped.of_keys, grouped.of_rows
-        rows = self._first(start, batch.slice(0, batch.length))  # whose columns are unpacked only here
-        view = grouping.by_keys(way, rows) if grouping.pays(way, rows) else None
-        del rows
-        if view is None:
-            yield from self._by_chunks(start, batch, batch.length, views, held)
-            return
-        others = [None, *(views[k] for k in way.others)]
-        left_out = of_rows.left_out
-        for found in of_keys.run(0, grouping.keys_of(way, view), others):
-            yield from of_rows.run(0, found, [None, view], held)
-        self.left_out += of_rows.left_out - left_out
-
-    def _by_chunks(
-        self,
-        start: int | None,
-        batch: Batch | None,
-        length: int,
-        views: Sequence[View | None],
-        held: RowTable | None,
-    ) -> Generator[Batch, None, bool]:
-        """As `in_general`, chunk by chunk. Returns whether rows were summed up before the last look-up."""
         if length <= thresholds.ROWS_BY_MEANS:
             interrupt.check()
             for out in self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held)) if length else ():
                 self.evaluator.budget.spend(MADE * out.length)
                 yield out
-            return False
+            return
         at = 0
         size = most = thresholds.JOIN_WHOLE
         if len(views) > 1 or self.node.steps:
@@ -243,7 +169,6 @@ class Joiner:
                     min(most, thresholds.JOIN_ROOM * (stop - at) // max(given, 1)), thresholds.JOIN_LEAST
                 )
             at = stop
-        return proposer.merged_early
 
     def one_by_one(self, start: int, batch: Batch, views: Sequence[View | None]) -> tuple[Batch, ...] | None:
         """The join of a few rows, one by one, as `run` gives it; None: it is to run in the general way."""
@@ -669,7 +594,6 @@ class Joiner:
         else:
             if merges:
                 proposer.merged = True
-                proposer.merged_early |= bool(self._staged().after(stage, step).candidates)
                 joined = self._merged(step, part, proposer, groups)
             else:
                 reserve(8 * total * (2 + len(step.keep)))
@@ -878,16 +802,6 @@ class Joiner:
         if step.name in planned.keep:
             out.variables[step.name] = (step.value.column, elements)
         return out
-
-
-@dataclass(slots=True)
-class _Grouped:
-    """A grouping, and its two joins; and how many rows may come in groups before some come one by one."""
-
-    way: grouping.Grouping
-    of_keys: Joiner
-    of_rows: Joiner
-    left: int = 0
 
 
 def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, ...]) -> float:

@@ -83,19 +83,14 @@ def may_pay(
 
 
 def pays(sample: Valuation, total: int) -> bool:
-    """Whether many of so many rows are equal, by some of them, and not too many are left."""
-    left = left_of(sample, total)
-    return total >= thresholds.MERGING_GAIN * left and left <= thresholds.MERGED_LEFT
-
-
-def left_of(sample: Valuation, total: int) -> float:
-    """How many of so many rows differ, about, by some of them. If rows are drawn from u alike, n of them meet
-    about n * n / 2u times."""
+    """Whether many of so many rows are equal, by some of them, and not too many are left. If rows are drawn
+    from u alike, n of them meet about n * n / 2u times."""
     met = sample.length - _distinct(sample).size
     if not met:
-        return total
+        return False
     universe = sample.length * sample.length / (2 * met)
-    return universe * (1 - math.exp(-total / universe))
+    left = universe * (1 - math.exp(-total / universe))
+    return total >= thresholds.MERGING_GAIN * left and left <= thresholds.MERGED_LEFT
 
 
 class Merger:

@@ -116,7 +116,6 @@ class Proposer:
         self._arranged: list[frozenset[tuple[Position, ...]]] | None = None
         self.sieves = Sieves()
         self.merged = False  # whether rows were summed up in this run
-        self.merged_early = False  # and whether before a last look-up
 
     @property
     def settled(self) -> bool:
