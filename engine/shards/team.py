@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue
 from typing import Any, NamedTuple, TypeVar
 
 from .. import interrupt
@@ -48,7 +48,8 @@ class Team:
         there are so many; those that must be together with all others are on the first worker anyway."""
         self.rank, self.size, self._lines = rank, len(lines) + 1, lines
         self.owning = range(min(first, self.size - 1), self.size)
-        self._came: dict[int, SimpleQueue[tuple[int, str, Any]]] = {peer: SimpleQueue() for peer in lines}
+        # Not SimpleQueue: of Python 3.11 its `get` may wait for ever if a signal comes when the time is over.
+        self._came: dict[int, Queue[tuple[int, str, Any]]] = {peer: Queue() for peer in lines}
         self._early: dict[
             int, tuple[int, str, Any]
         ] = {}  # messages of attempts that this worker has not begun
