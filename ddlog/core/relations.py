@@ -92,6 +92,11 @@ class Relation:
         return tuple(form.name for form in forms) if len(forms) == len(names) else names
 
     @property
+    def titled_types(self) -> tuple[tuple[str, Type], ...]:
+        """The names of the columns in files and tables, and their types."""
+        return tuple(zip(self.titles, (column.type for column in self.columns), strict=True))
+
+    @property
     def source_name(self) -> str:
         """The name that the relation has in its source."""
         return self.original or self.name

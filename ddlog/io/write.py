@@ -53,8 +53,7 @@ def _table(
 
     if not relation.columns:
         raise ValueError(f"{format.capitalize()} has no rows without columns, and {relation.name} has none")
-    named = [(title, c.type) for title, c in zip(relation.titles, relation.columns, strict=True)]
-    return portable(to_table(named, columns, typedefs, weights))
+    return portable(to_table(relation.titled_types, columns, typedefs, weights))
 
 
 def row_writer(format: str, relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:

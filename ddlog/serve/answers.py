@@ -54,8 +54,7 @@ class RowTexts:
 
 def columns_of(relation: Relation) -> list[dict[str, str]]:
     """The names and types of the columns of a relation."""
-    named = zip(relation.titles, relation.columns, strict=True)
-    return [{"name": title, "type": str(each.type)} for title, each in named]
+    return [{"name": title, "type": str(of)} for title, of in relation.titled_types]
 
 
 def body_of(table: Table, media: str, extra: Mapping[str, Any], most: int, offset: int = 0) -> bytes | Parts:

@@ -113,7 +113,7 @@ def is_exported_beside(relation: Relation) -> bool:
 def _whole(session: Session, here: InProcess, declared: Relation) -> Iterator[Any] | None:
     """All rows of a set of numbers and texts as tables of Arrow, in no order; None for another relation. They
     are made where they are wanted, of what is there now."""
-    columns = [*zip(declared.titles, (each.type for each in declared.columns), strict=True)]
+    columns = declared.titled_types
     simple = all(isinstance(of, Bool | Bit | Signed | Float | String) for _, of in columns)
     wide = any(isinstance(of, Bit | Signed) and of.width > 64 for _, of in columns)
     if declared.kind != "relation" or not simple or wide:

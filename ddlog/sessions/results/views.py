@@ -33,7 +33,7 @@ class Table:
 
     def __init__(self, relation: Relation, stored: RowSet, typedefs: Mapping[str, TypeDef]) -> None:
         self.relation, self._stored, self.typedefs = relation, stored, typedefs
-        self._columns = tuple(zip(relation.titles, (column.type for column in relation.columns), strict=True))
+        self._columns = relation.titled_types
 
     @property
     def columns(self) -> tuple[str, ...]:
