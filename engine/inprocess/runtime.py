@@ -679,8 +679,6 @@ class InProcess:
                 return look()
 
         self._settle()
-        if self._own.late:
-            self._take_in()
         with self.still, self.tried(), interrupt.deferred(), kept_memory(), among(self.workers):
             return self._epochs.attempt(changes, limit, seen)
 
