@@ -545,17 +545,19 @@ def test_workers_let_the_changes_of_an_epoch_go() -> None:
             runtime.close()
 
 
+LEAST = """
+input relation Edge(x: s64, y: s64)
+relation Label(x: s64, least: s64)
+output relation Component(x: s64, least: s64)
+Label(x, x) :- Edge(x, _).
+Label(y, least) :- Component(x, least), Edge(x, y).
+Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
+"""
+
+
 def test_a_round_sends_rows_once() -> None:
     """Groups, joins and distincts of these rules find rows where the one Exchange has sent them."""
-    text = """
-    input relation Edge(x: s64, y: s64)
-    relation Label(x: s64, least: s64)
-    output relation Component(x: s64, least: s64)
-    Label(x, x) :- Edge(x, _).
-    Label(y, least) :- Component(x, least), Edge(x, y).
-    Label(x, least) :- Component(y, least), Edge(x, y).
-    Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
-    """
+    text = LEAST + "Label(x, least) :- Component(y, least), Edge(x, y)."
     whole = placed(ddlog.compile(text).circuit("relational"))
     (loop,) = whole.loops
     body: Any = whole.circuit.nodes[loop]
@@ -690,15 +692,7 @@ def test_ctrl_c_ends_iterations_of_another_worker(rule: str, monkeypatch: pytest
 
 
 def test_a_worker_without_rows_of_a_loop_says_nothing_in_its_rounds() -> None:
-    text = """
-    input relation Edge(x: s64, y: s64)
-    relation Label(x: s64, least: s64)
-    output relation Component(x: s64, least: s64)
-    Label(x, x) :- Edge(x, _).
-    Label(y, least) :- Component(x, least), Edge(x, y).
-    Component(x, least) :- Label(x, each), var least = each.group_by(x).min().
-    """
-    runtime = in_threads(ddlog.compile(text).circuit("relational"), 3, first=1, maintain="always")
+    runtime = in_threads(ddlog.compile(LEAST).circuit("relational"), 3, first=1, maintain="always")
     sent: list[int] = []
 
     def send(team: Team, line: Any, message: bytes) -> None:
