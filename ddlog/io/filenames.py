@@ -22,7 +22,7 @@ def lies_within(name: str) -> bool:
 
 
 def is_separated(name: str) -> bool:
-    """Whether an update file consists of separated rows."""
+    """Whether the name of an update file says that it has a row of cells in each line."""
     return re.search(r"\.(?i:csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 

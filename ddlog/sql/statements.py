@@ -353,7 +353,7 @@ def _used(node: Expression) -> frozenset[str] | None:
 
 
 def _names_no_column(name: sql.Identifier) -> bool:
-    """Whether a name is that of a table or a query, of a window or of a constraint."""
+    """Whether an identifier names a table, a query, a window or a constraint, and no column."""
     is_alias = isinstance(name.parent, sql.TableAlias) and name.arg_key == "this"
     is_other = isinstance(name.parent, sql.Table | sql.Window | sql.Constraint)
     return is_alias or is_other or name.arg_key in ("table", "db", "catalog")

@@ -23,12 +23,12 @@ from ..schema import Schema
 Key: TypeAlias = tuple[int, ...]
 """The columns by which the rows of a relation have owners."""
 Keys: TypeAlias = Mapping[str, Key]
-"""The same of each relation of a recursion."""
+"""The columns by which the rows of each relation of a recursion have owners."""
 Rules: TypeAlias = Sequence[FixpointRule[Joiner]]
 
 
 def iterations_stay(rules: Rules, keys: Keys) -> bool:
-    """Whether the rows that follow from rows of one worker are that worker's own."""
+    """Whether each worker owns all rows that the rules derive of its rows."""
     return all(
         keys[head]
         and _named(columns, keys[source]) == _named(output, keys[head])
@@ -85,7 +85,8 @@ def _ways(rules: Rules) -> Iterator[tuple[str, Sequence[str | None], str, Sequen
 
 
 def _output(names: Sequence[str | None], linear: Sequence[Joiner]) -> Sequence[str | None]:
-    """The variables of a rule's join that its rows have after further joins; None: a value of these."""
+    """The variables of a rule's join that are columns of its rows after further joins; None for a column that
+    a further join makes."""
     for joiner in linear:
         node = joiner.node
         was = dict(zip(node.terms[0].columns, names, strict=True))
@@ -94,7 +95,8 @@ def _output(names: Sequence[str | None], linear: Sequence[Joiner]) -> Sequence[s
 
 
 def _begins_with_all(rule: FixpointRule[Joiner], keys: Keys, looked_up: set[int]) -> bool:
-    """Whether a rule gives each row of a relation that others look up, with one of its values as the key."""
+    """Whether a rule derives a row of each row of a relation that other rules look up, and the owner of the
+    derived row is by values of that one."""
     ((source, *others), (term, *_)) = rule.sources, rule.node.terms
     if others or term.negated or source not in looked_up:
         return False

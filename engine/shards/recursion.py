@@ -56,7 +56,7 @@ class ShardsRecursion(Recursion):
     view_of: ViewOf
     whole: Situation
     has_large_ranks = False
-    """Whether a worker has such, in this epoch."""
+    """Whether the ranks of some worker are large in this epoch."""
     exact = False
     """See `Sending`."""
 
@@ -96,7 +96,7 @@ class ShardsRecursion(Recursion):
 
     @cached_property
     def _stays(self) -> bool:
-        """Whether iterations send no rows."""
+        """Whether the iterations send no rows from worker to worker."""
         return iterations_stay(self.rules, self.keys)
 
     def _sending(self, changed: Sequence[int], imports: Collection[int]) -> Sending:
@@ -307,9 +307,9 @@ class RankedShards(WorkerMemory, RankedSets):
     """Ranked relations of one worker during one epoch."""
 
     separates = False
-    """Whether each worker goes on by itself once what follows from outside is with its owners, since all that
-    follows from that is its own. No other worker looks the relations up before this one is done, and the
-    imports stay as they are."""
+    """Whether each worker iterates by itself once the rows that follow from facts and imports are with their
+    owners, since it owns all rows that follow from those. No other worker looks the relations up before this
+    one is done, and the imports stay as they are."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ loop Rounds rounds 5 {
 
 
 def test_a_recording_holds_words() -> None:
-    """What a distinct of many rows is given and tells, without the columns that are read of it."""
+    """The changes that a distinct of many rows gets and makes, without columns that were unpacked."""
     with ddlog.compile(RANKS).session() as session:
         session.insert_rows("Edge", [(k, (k * 7 + n) % 200) for k in range(200) for n in (1, 2)])
         session.commit()

@@ -429,7 +429,7 @@ class BeforeView(Without[StoreView]):
 
     @cached_property
     def _came(self) -> bool:
-        """Whether none of the rows of the change was there before: they came to a set."""
+        """Whether the change only adds rows to a set: then none of them was there before."""
         return not self.now.weighted and self.batch.positive()
 
     def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:

@@ -228,7 +228,7 @@ def alive_rows(head: Any, following: Any, amounts: Any, rows: int, out: Any) -> 
 
 @part
 def _is_zero(amounts: Any, at: int) -> bool:
-    """Whether an entry is 0. What NumPy has for it takes longer to compile."""
+    """Whether all amounts of an entry are 0. `np.any` takes longer to compile."""
     for k in range(amounts.shape[1]):  # noqa: SIM110 (all() is slower in a kernel)
         if amounts[at, k] != 0:
             return False

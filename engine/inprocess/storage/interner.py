@@ -194,7 +194,7 @@ class Values:
 
     @property
     def may_be_swept(self) -> bool:
-        """Whether all epochs have ended: rows that are absent in one may be there again after it."""
+        """Whether nobody looks at an epoch that will be taken back: rows that it took away come back."""
         return not self._looked_at
 
     def domain(self, name: str) -> Interner:
