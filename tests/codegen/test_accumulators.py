@@ -128,8 +128,8 @@ def test_collections_in_which_a_loop_looks_up(functions) -> None:  # type: ignor
 
 def test_filling_takes_linear_time(functions) -> None:  # type: ignore[no-untyped-def]
     """A quadratic loop would need minutes."""
-    start = time.monotonic()
+    start = time.process_time()
     assert len(functions["evens"](200_000)) == 200_002
     assert len(functions["read_inside"](200_000)) == 200_000
     assert len(functions["counted"](Vec(range(3)) * 100_000)) == 4
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20

@@ -478,10 +478,11 @@ def test_interrupting_a_recursion_without_end(paths: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdin is not None
-    process.stdin.write("start; insert N(1); commit;\n")
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write("start; insert N(1); echo now; commit;\n")
     process.stdin.flush()
-    time.sleep(3)
+    assert process.stdout.readline() == "now\n"
+    time.sleep(1)  # it commits
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=60)
     assert (process.returncode, out, error) == (130, "", "interrupted\n")

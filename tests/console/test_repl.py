@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +53,19 @@ class Terminal:
         """Ctrl-D at the next prompt, until the process is gone."""
         self.process.expect(PROMPT)
         time.sleep(0.5)  # the terminal is still to be put into raw mode
-        self.process.sendeof()
-        self.process.expect(pexpect.EOF)
+        self.again(self.process.sendeof, pexpect.EOF)
 
     def wait_for(self, text: str) -> None:
         """Waits until something is printed."""
         self.process.expect_exact(text)
+
+    def again(self, act: Callable[[], object], expected: object) -> None:
+        """Does something until the REPL was ready for it."""
+        for _ in range(20):
+            act()
+            if self.process.expect([expected, pexpect.TIMEOUT], timeout=5) == 0:
+                return
+        raise AssertionError(self.process.before)
 
 
 @pytest.fixture
@@ -139,8 +146,7 @@ def test_interrupts_leave_the_last_commit(tmp_path: Path) -> None:
         terminal.wait_for("ddlog*")
         terminal.enter("commit;")
         terminal.process.expect(pexpect.TIMEOUT, timeout=2)
-        terminal.process.sendintr()
-        terminal.wait_for("interrupted; the session is at its last commit")
+        terminal.again(terminal.process.sendintr, "interrupted; the session is at its last commit")
         terminal.wait_for("ddlog>")
         terminal.enter("? N(x)")
         terminal.wait_for("(0 rows, ")

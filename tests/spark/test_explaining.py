@@ -51,7 +51,7 @@ def answers(session: Session) -> list[Any]:
     """The answers to questions of all kinds."""
     found: list[Any] = [str(session.why_change(each)) for each in (DEAR, 'Reach("a", "e")', SEEN)]
     found += [str(session.why(REACH)), str(session.why('Seen("d")'))]
-    found += [session.why_ends(REACH, within=60), len(session.why_not(SEEN, within=0.5).missing.children)]
+    found += [session.why_ends(REACH, within=60), len(session.why_not(SEEN, within=60).missing.children)]
     found.append(str(session.why_change(DEAR)))  # trials leave nothing behind
     session.insert("Edge", ("b", "d"))
     session.commit()
