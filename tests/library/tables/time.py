@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "time"
 
 PRELUDE = """
 import time
@@ -187,18 +185,3 @@ CALLS = {
     "(day(1999, 12, 31) < d(), clock(1, 0, 0) < t(), td() < utc_timezone(dt()))": "(true, true, true)",
     "(default(): Weekday)": "time::Monday{}",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("time", PRELUDE, CALLS) == []

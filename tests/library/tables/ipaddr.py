@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "net::ipaddr"
 
 PRELUDE = """
 import net::ipaddr
@@ -34,18 +32,3 @@ CALLS = {
     "(ipaddr_is_ipv6(v4(1, 1)), ipaddr_is_ipv6(v6(1, 1)))": "(false, true)",
     "v4(255, 255) < v6(0, 0)": "true",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("net::ipaddr", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "url"
 
 PRELUDE = """
 import url
@@ -55,18 +53,3 @@ CALLS = {
         '(ddlog_std::Some{"top"}, ddlog_std::Some{""}, ddlog_std::None{})',
     'path(Url{"nothing"})': "fault: not the normal form of a URL: nothing",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("url", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "json"
 
 PRELUDE = """
 import json
@@ -40,6 +38,11 @@ function put(place: JsonPtr, x: string): (Result<(), string>, string) {
     var done = set_by_ptr(changed, place, v(x));
     (done, written(changed))
 }
+function repeated(s: string, n: u32): string { vec_with_length(n as usize, s).join("") }
+function nesting(n: u32): string {
+    repeated([|{"inner": [|], n) ++ repeated("]}", n)
+}
+function brackets(n: u32): string { repeated("[", n) ++ repeated("]", n) }
 """
 
 READ = {
@@ -177,27 +180,4 @@ PARTS = {
     'put([at(0)], "4") == (Err{"there is no index 0 in what is no array"}, written(doc()))': "true",
 }  # fmt: skip
 
-NESTING = """
-function repeated(s: string, n: u32): string { vec_with_length(n as usize, s).join("") }
-function nesting(n: u32): string {
-    repeated([|{"inner": [|], n) ++ repeated("]}", n)
-}
-function brackets(n: u32): string { repeated("[", n) ++ repeated("]", n) }
-"""
-
 CALLS = READ | WRITTEN | PARTS
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the tables gives."""
-    return given(PRELUDE + NESTING, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("json", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "map"
 
 PRELUDE = """
 import map
@@ -44,18 +42,3 @@ CALLS = {
     'm().fold(|text: string, k, v| "${text}${k}${v}", "")': '"a1b2c3"',
     "none().fold(|sum, v| sum + v, 7)": "7",
 }
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("map", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "net::ipv6"
 
 PRELUDE = """
 import net::ipv4
@@ -50,18 +48,3 @@ CALLS = {
     'ipv6_to_ipv4(of("1::"))': "ddlog_std::None{}",
     'of("::2") < of("1::")': "true",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("net::ipv6", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "regex"
 
 PRELUDE = """
 import regex
@@ -89,18 +87,3 @@ CALLS = {
     'regex_set_match(regex_set(vec_empty()), "abc")': "false",
     'regex_match(Regex{"("}, "a")': "fault: in the regular expression `(`: a group is not closed",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("regex", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "set"
 
 PRELUDE = """
 import set
@@ -32,18 +30,3 @@ CALLS = {
     'fold(s(), |text: string, x| "${text}${x},", "")': '"1,2,3,11,"',
     "none().fold(|sum, x| sum + x, 7)": "7",
 }
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("set", PRELUDE, CALLS) == []

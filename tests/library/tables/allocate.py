@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "allocate"
 
 PRELUDE = """
 import allocate
@@ -44,18 +42,3 @@ CALLS = {
     'adjust_allocation(["b" -> 2: u8, "x" -> 1], names(), 1, 2)': '[("b", 2)]',
     "adjust_allocation(map_empty(): Map<string, u8>, names(), 1, 2)": '[("a", 1), ("b", 2)]',
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("allocate", PRELUDE, CALLS) == []

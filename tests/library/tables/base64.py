@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "base64"
 
 PRELUDE = """
 import base64
@@ -26,18 +24,3 @@ CALLS = {
     'decode("Y-Jj")': 'ddlog_std::Err{"Invalid byte 45, offset 1."}',
     'decode("é")': 'ddlog_std::Err{"Invalid byte 195, offset 0."}',
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("base64", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "net::ipv4"
 
 PRELUDE = """
 import net::ipv4
@@ -47,18 +45,3 @@ CALLS = {
         '"::1.2.3.4 ::ffff:1.2.3.4"',
     "ipv4_new(9, 255, 0, 0) < ipv4_new(10, 0, 0, 0)": "true",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("net::ipv4", PRELUDE, CALLS) == []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from .calls import given, untried
+MODULE = "vec"
 
 PRELUDE = """
 function v(): Vec<u32> { [3, 1, 2, 11] }
@@ -51,18 +49,3 @@ CALLS = {
     "(first(none()), last(none()))": "(ddlog_std::None{}, ddlog_std::None{})",
     "v().map(|x| 6 / (x - 3))": "fault: division by zero",
 }
-
-
-@pytest.fixture(scope="module")
-def shown() -> dict[str, str]:
-    """What every expression of the table gives."""
-    return given(PRELUDE, CALLS)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == CALLS[call]
-
-
-def test_every_function_is_tried() -> None:
-    assert untried("vec", PRELUDE, CALLS) == []

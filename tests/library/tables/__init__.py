@@ -1,0 +1,1 @@
+"""Calls of library functions, a module of the library in a table, with what each gives."""
