@@ -74,7 +74,7 @@ def derived_keys(terms: tuple[Term, ...], steps: tuple[Step, ...]) -> tuple[tupl
 
 
 def _keys(term: Term, steps: Sequence[Step]) -> dict[str, DerivedKey]:
-    known = {name for name in term.columns if name is not None}
+    known = term.named
     made: dict[str, frozenset[int]] = {}  # for each variable that the steps derive, the numbers of its steps
     keys: dict[str, DerivedKey] = {}
     for number, step in enumerate(steps):

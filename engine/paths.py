@@ -226,7 +226,7 @@ class _Reading:
         positive = [term for term in terms if not term.negated]
         bound = {name for term in positive for name in term.columns} | {binds(step) for step in steps}
         wanted = {*output, *(name for step in steps for name in inputs(step))}
-        wanted |= {name for term in terms if term.negated for name in term.columns if name is not None}
+        wanted |= {name for term in terms if term.negated for name in term.named}
         if not positive or not wanted <= bound or not _connected(positive):
             raise _Other
         if len(terms) > 1 and any(isinstance(self.nodes[term.source], Constant) for term in terms):
@@ -264,7 +264,7 @@ def _connected(terms: list[Term]) -> bool:
         near = [term for term in rest if known & {*term.columns}]
         if not near:
             return False
-        known |= {name for term in near for name in term.columns if name is not None}
+        known |= {name for term in near for name in term.named}
         rest = [term for term in rest if term not in near]
     return True
 

@@ -106,7 +106,7 @@ class Stages:
         """The stage at which the rows of term `start` enter; None: one empty valuation."""
         found = self._first.get(start)
         if found is None:
-            bound = set() if start is None else _named(self._terms[start])
+            bound = set() if start is None else self._terms[start].named
             waiting = set(range(len(self._terms))) - {start}
             made = self._make(start, waiting, set(range(len(self._steps))), bound)
             found = self._first.setdefault(start, made)
@@ -118,7 +118,7 @@ class Stages:
         found = self._after.get(key)
         if found is None:
             waiting = stage.waiting - {look_up.term}
-            bound = stage.bound | _named(self._terms[look_up.term])
+            bound = stage.bound | self._terms[look_up.term].named
             made = self._make(stage.start, set(waiting), set(key[2]), set(bound))
             found = self._after.setdefault(key, made)
         return found
@@ -182,7 +182,7 @@ class Stages:
             term = self._terms[number]
             if all(v is not None and v in bound for v in term.columns):
                 waiting.remove(number)
-                needed.drop(_named(term))
+                needed.drop(term.named)
                 if term.negated:
                     return Exclude(number, tuple(v for v in term.columns if v is not None), needed.names)
                 return _look_up(number, term, bound, needed.names)
@@ -193,7 +193,7 @@ class Stages:
         one, else of all. A term that does both can be looked up by its columns alone and by all keys."""
         positive = [k for k in sorted(waiting) if not self._terms[k].negated]
         keys = {k: self._keys(k, undone, bound) for k in positive}
-        joined = [k for k in positive if _named(self._terms[k]) & bound or keys[k]]
+        joined = [k for k in positive if self._terms[k].named & bound or keys[k]]
         found = []
         for number in joined or positive:
             term, left = self._terms[number], waiting - {number}
@@ -201,7 +201,7 @@ class Stages:
                 ensured = frozenset[int]().union(*(key.ensured for key in keys[number]))
                 keep = self._needed(left, undone - ensured)
                 found.append(_look_up(number, term, bound, keep, keys[number], ensured))
-            if _named(term) & bound or not keys[number]:
+            if term.named & bound or not keys[number]:
                 found.append(_look_up(number, term, bound, self._needed(left, undone)))
         return found
 
@@ -221,7 +221,7 @@ class Stages:
 
     def _read_by(self, waiting: Collection[int], undone: Collection[int]) -> list[set[str]]:
         """The variables of each of these terms and steps."""
-        return [_named(self._terms[k]) for k in waiting] + [self._names[k] for k in undone]
+        return [self._terms[k].named for k in waiting] + [self._names[k] for k in undone]
 
 
 class _ReadLater:
@@ -266,10 +266,6 @@ def cheapest(candidates: Sequence[LookUp], fanout: Fanout) -> int:
 def guessed(size: int, bound: int, arity: int) -> float:
     """A guess of the rows that agree on so many of a relation's columns."""
     return float(max(size, 1) ** (1 - bound / (arity + 0.5)))
-
-
-def _named(term: Term) -> set[str]:
-    return {v for v in term.columns if v is not None}
 
 
 def _look_up(

@@ -176,7 +176,7 @@ class ArrayOperations:
                 return text if width == 64 else self.put(f"s.single({text}) + 0.0")
             case _, Float(width):
                 self.floats = True
-                return self.put(f"{text}.astype(np.float64)" if width == 64 else f"s.int_to_single({text})")
+                return self.put(f"{text}.astype(np.float64)" if width == 64 else f"s.single({text})")
         if not (is_integer(source) and is_integer(target)):
             raise NoArrayForm
         return text if isinstance(target, BigInt) else self.brought_in(text, target)

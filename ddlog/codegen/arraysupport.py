@@ -89,13 +89,8 @@ def float_bits(values: Doubles) -> Array:
     return np.where(undefined, _NAN_BITS, bits) if undefined.any() else bits
 
 
-def single(values: Doubles) -> Doubles:
-    """The values rounded to single precision."""
-    return values.astype(np.float32).astype(np.float64)
-
-
-def int_to_single(values: Array) -> Doubles:
-    """The singles nearest to integers."""
+def single(values: Doubles | Array) -> Doubles:
+    """The values, doubles or integers, rounded to single precision."""
     return values.astype(np.float32).astype(np.float64)
 
 

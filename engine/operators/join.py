@@ -30,6 +30,11 @@ class Term:
     columns: tuple[str | None, ...]
     negated: bool = False
 
+    @property
+    def named(self) -> set[str]:
+        """The variables that columns are."""
+        return {name for name in self.columns if name is not None}
+
 
 class _RuleBody(Node):
     """A join, or its incremental version."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Term
+from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Step
 from ..operators.steps import determined, inputs
 
 FAULT = "$fault"  # stands for the value of the step that faults, which nothing reads
@@ -50,7 +50,7 @@ def failing_bodies(
         step = node.steps[failing]
         assert not isinstance(step, Inspect)
         known = _known(node, failing)
-        terms = tuple(k for k, term in enumerate(node.terms) if known >= _named(term))
+        terms = tuple(k for k, term in enumerate(node.terms) if known >= term.named)
         kept = [k for k, each in enumerate(node.steps) if k == failing or known.issuperset(inputs(each))]
         number = {old: new for new, old in enumerate(kept)}
         steps = [node.steps[k] for k in kept]
@@ -66,7 +66,7 @@ def failing_bodies(
 
 def _known(node: Join | DeltaJoin, failing: int) -> frozenset[str]:
     """The variables that have a value where a step faults."""
-    named = {name for term in node.terms if not term.negated for name in _named(term)}
+    named = {name for term in node.terms if not term.negated for name in term.named}
     return determined(named, [step for k, step in enumerate(node.steps) if k != failing])
 
 
@@ -82,7 +82,3 @@ def _part(
     if isinstance(part, DeltaJoin):
         return replace(part, traces=tuple(part.traces[k] for k in terms))
     return part
-
-
-def _named(term: Term) -> set[str]:
-    return {name for name in term.columns if name is not None}

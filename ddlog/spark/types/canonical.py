@@ -43,7 +43,7 @@ class Canonical:
 
 
 class _Form(NamedTuple):
-    """How values of a type are written and read; `read` gives the value at a place, and the place after it."""
+    """Writes a value of a type; reads the one at a place, and gives the place after it, too."""
 
     write: Callable[[Any, bytearray], object]
     read: Callable[[bytes, int], tuple[Any, int]]
