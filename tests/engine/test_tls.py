@@ -33,7 +33,12 @@ class Tap:
 
     def _take(self) -> None:
         while True:
-            ends = self._listening.accept()[0], socket.create_connection(self._behind)
+            came = self._listening.accept()[0]
+            try:
+                ends = came, socket.create_connection(self._behind)
+            except OSError:  # nobody is behind it any more
+                came.close()
+                continue
             for source, sink in (ends, ends[::-1]):
                 threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
 
@@ -42,6 +47,7 @@ class Tap:
             while some := source.recv(1 << 16):
                 self.seen += some
                 sink.sendall(some)
+        with suppress(OSError):  # also after an error: who waits for more would wait until its patience ends
             sink.shutdown(socket.SHUT_WR)
 
 
