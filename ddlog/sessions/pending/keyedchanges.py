@@ -6,60 +6,22 @@ Inserting a present key, and deleting an absent key or another row than the pres
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import Relation
-from ...engine.runtime import Batch
+from ...engine.runtime import Batch, ComparingRuntime
 from ...errors.changes import DifferentValue, KeyMissing
 from ...errors.diagnostics import DDlogError
 from ...errors.source import Span
 from ...values.rows import Row
-from .keys import RelationKey
-from .presentrows import SignedBatch
+from .keys import primary_key
+from .presentbykey import PresentByKey
+from .presentrows import Present, SignedBatch
+from .runs import BagChanges, PendingChanges, SetChanges, StreamChanges
 
-
-class PresentByKey(Protocol):
-    """The rows of a relation with a primary key, as of the last commit and the batches taken since."""
-
-    relation: Relation
-    key: RelationKey
-    by_query: bool
-    taken: list[SignedBatch]
-
-    def batch(self, rows: Sequence[Row], alone: bool = False) -> Batch:
-        """See `Present`."""
-
-    def everything(self) -> Batch:
-        """See `Present`."""
-
-    def legal(self, batch: Batch, sign: int, again: bool) -> Batch | None:
-        """The batch as the transaction can insert or delete it as a whole; None: its rows have to be changed
-        one by one. `again`: rows that are present may be inserted again, without effect. Raises
-        DDlogError."""
-
-    def take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> None:
-        """Takes a legal batch."""
-
-    def untake(self, count: int) -> None:
-        """Leaves so many of the batches that were taken."""
-
-    def hand_over(self) -> None:
-        """See `PendingChanges`."""
-
-    def learn(self, keys: Iterable[Hashable]) -> None:
-        """Has many rows looked up at once."""
-
-    def get(self, key: Hashable) -> Row | None:
-        """The row with a key; None if the key is absent."""
-
-    def keys(self) -> Iterable[Hashable]:
-        """All keys, and maybe others. Not asked by query."""
-
-    def settle(self, changed: Mapping[Hashable, Row | None] | None) -> None:
-        """Ends the transaction. `changed` has the new row of each key that it changed beside the batches;
-        None if it is forgotten."""
+if TYPE_CHECKING:
+    from ..program import Program
 
 
 class _Touch(NamedTuple):
@@ -70,31 +32,21 @@ class _Touch(NamedTuple):
     row: Row | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """The transaction before a batch came."""
-
-    now: dict[Hashable, Row | None]
-    taken: int
-
-
 class KeyedChanges:
     """The new row of each key that was touched after the batches."""
 
     def __init__(self, present: PresentByKey) -> None:
         self._present, self._key_of = present, present.key.of
         self._now: dict[Hashable, Row | None] = {}
-        self._log: list[_Touch | _Taken] = []
+        self._log: list[_Touch | int] = []  # an int: so many batches were taken when another one came
 
     def insert(self, rows: Sequence[Row]) -> None:
-        self._learn(rows)
         for row in rows:
             key = self._key_of(row)
             self._check_absent(key, row)
             self._set(key, row)
 
     def delete(self, rows: Sequence[Row]) -> None:
-        self._learn(rows)
         for row in rows:
             key = self._key_of(row)
             if self._row_of(key) != row:
@@ -122,7 +74,7 @@ class KeyedChanges:
         self._set(new_key, changed)
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        if not self._take(batch, 1, rows, True):
+        if not self._take(batch, 1, rows):
             for row in rows():
                 if self.get(self._key_of(row)) != row:
                     self.insert([row])
@@ -138,14 +90,10 @@ class KeyedChanges:
                 refuse(self._present.key.exists(self._present.relation.name, row, present, span))
 
     def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
-        if not self._take(batch, sign, rows, False):
+        if not self._take(batch, sign, rows):
             (self.insert if sign > 0 else self.delete)(list(rows()))
 
     def clear(self) -> None:
-        if self._present.by_query:
-            self._settle_rows()
-            self._present.take(self._present.everything(), -1, tuple)
-            return
         for key in [*self._present.keys(), *self._now]:
             if self.get(key) is not None:
                 self._set(key, None)
@@ -155,8 +103,11 @@ class KeyedChanges:
         return self._now[key] if key in self._now else self._present.get(key)
 
     def batches(self) -> list[SignedBatch]:
-        taken = self._present.taken
-        return [*taken, *((batch, sign) for batch, sign, _ in self._signed(not taken))]
+        before = {key: self._present.get(key) for key in self._now}
+        gone = [row for key, row in before.items() if row is not None and self._now[key] != row]
+        come = [row for key, row in self._now.items() if row is not None and before[key] != row]
+        signed = ((self._present.batch(rows), sign) for rows, sign in ((gone, -1), (come, 1)) if rows)
+        return [*self._present.taken, *signed]
 
     def hand_over(self) -> None:
         self._present.hand_over()
@@ -167,8 +118,7 @@ class KeyedChanges:
     def undo(self, mark: int) -> None:
         while len(self._log) > mark:
             match self._log.pop():
-                case _Taken(now, taken):
-                    self._now = now
+                case int(taken):
                     self._present.untake(taken)
                 case _Touch(key, True, row):
                     self._now[key] = row
@@ -179,37 +129,13 @@ class KeyedChanges:
         self._present.settle(self._now if committed else None)
         self._now, self._log = {}, []
 
-    def _take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]], again: bool) -> bool:
-        """Takes a batch as it is, if all of its changes are legal."""
-        if self._now and not self._present.by_query:
+    def _take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> bool:
+        """Takes a batch as it is, if no row was changed before and all of its changes are legal."""
+        if self._now or not self._present.legal(batch, sign):
             return False
-        self._settle_rows()
-        legal = self._present.legal(batch, sign, again)
-        if legal is not None:
-            self._present.take(legal, sign, rows)
-        return legal is not None
-
-    def _settle_rows(self) -> None:
-        """Makes batches of the changes of single rows, before another batch."""
-        self._log.append(_Taken(self._now, len(self._present.taken)))
-        if self._now:
-            for batch, sign, rows in self._signed(False):
-                self._present.take(batch, sign, rows.copy)
-            self._now = {}
-
-    def _signed(self, alone: bool) -> list[tuple[Batch, int, list[Row]]]:
-        """The changes of single rows as batches. `alone`: the transaction has no others."""
-        self._present.learn(self._now)
-        before = {key: self._present.get(key) for key in self._now}
-        gone = [row for key, row in before.items() if row is not None and self._now[key] != row]
-        come = [row for key, row in self._now.items() if row is not None and before[key] != row]
-        return [
-            (self._present.batch(rows, alone), sign, rows) for rows, sign in ((gone, -1), (come, 1)) if rows
-        ]
-
-    def _learn(self, rows: Sequence[Row]) -> None:
-        if self._present.by_query:
-            self._present.learn([self._key_of(row) for row in rows])
+        self._log.append(len(self._present.taken))
+        self._present.take(batch, sign, rows)
+        return True
 
     def _row_of(self, key: Hashable) -> Row:
         present = self.get(key)
@@ -229,3 +155,13 @@ class KeyedChanges:
 
     def _fault(self, kind: type[KeyMissing | DifferentValue], key: Hashable) -> DDlogError:
         return DDlogError([kind(self._present.relation.name, self._present.key.show(key))])
+
+
+def stored_changes(program: Program, declared: Relation, runtime: ComparingRuntime) -> PendingChanges:
+    """The changes of an input relation whose rows a runtime looks up, none so far."""
+    key = primary_key(program, declared)
+    if key is not None:
+        return KeyedChanges(PresentByKey(declared, runtime, key))
+    kinds: dict[str, Callable[[Present], PendingChanges]]
+    kinds = {"relation": SetChanges, "multiset": BagChanges, "stream": StreamChanges}
+    return kinds[declared.kind](Present(declared, runtime))

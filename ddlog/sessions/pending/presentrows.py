@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...core import Relation
-from ...engine.runtime import Batch, Runtime
+from ...engine.runtime import Batch, ComparingRuntime
 from ...values.rows import Row
 
 SignedBatch = tuple[Batch, int]
@@ -14,21 +14,15 @@ SignedBatch = tuple[Batch, int]
 
 
 class Present:
-    """The rows of a relation. `StoredRows` looks them up in process; `Queried` asks Spark."""
+    """The rows of a relation. The runtime compares batches with those of the last commit."""
 
-    by_query = False
-    """Whether batches are compared by queries, and never row by row."""
-
-    def __init__(self, relation: Relation, runtime: Runtime) -> None:
+    def __init__(self, relation: Relation, runtime: ComparingRuntime) -> None:
         self.relation, self._runtime = relation, runtime
         self.taken: list[SignedBatch] = []  # the batches that the transaction has taken, in order
 
-    def batch(self, rows: Sequence[Row], alone: bool = False) -> Batch:
-        """Rows as a batch. `alone`: each of them changes the relation, and the transaction has no others."""
+    def batch(self, rows: Sequence[Row]) -> Batch:
+        """Rows as a batch."""
         return self._runtime.batch(self.relation.name, rows)
-
-    def hand_over(self) -> None:
-        """Lets go of batches that only a transaction that goes on would ask for."""
 
     def weights(self, rows: Sequence[Row]) -> Sequence[int]:
         """The number of times that the relation held each row at the last commit."""
@@ -40,9 +34,13 @@ class Present:
         return dict(zip(stored, stored.weights or [1] * len(stored), strict=True))
 
     def everything(self) -> Batch:
-        """All rows of a set; by query, each row of a bag as often as it is there."""
-        raise NotImplementedError
+        """All rows of a set."""
+        name, stored = self.relation.name, self._runtime.rows(self.relation.name)
+        if not self.relation.columns:  # a batch from no columns has no rows
+            return self._runtime.batch(name, [()] * len(stored))
+        return self._runtime.batch_from_columns(name, stored.columns())
 
-    def there(self, batch: Batch) -> Batch | None:
-        """The part of a batch to delete that is there; None: its rows have to be looked up one by one."""
-        raise NotImplementedError
+    def covers(self, batch: Batch) -> bool:
+        """Whether all rows of a batch to delete are there."""
+        gone = [each for each, sign in self.taken if sign < 0]
+        return self._runtime.covers(self.relation.name, [*gone, batch])

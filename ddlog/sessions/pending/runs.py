@@ -149,16 +149,12 @@ class BagChanges(Runs):
         return self._counted() if signed is None else signed
 
     def _whole(self) -> list[SignedBatch] | None:
-        """The batches, of deletions the part that is there; None: rows have to be counted."""
+        """The batches, if all rows to delete are there; None: rows have to be counted."""
         present = self._present
         for batch, sign in self._signed():
-            if sign == 0:
-                batch = present.everything() if present.by_query else None
-            elif sign < 0:
-                batch = present.there(batch)
-            if batch is None:
+            if batch is None or (sign < 0 and not present.covers(batch)):
                 return None
-            present.taken.append((batch, sign or -1))
+            present.taken.append((batch, sign))
         return present.taken
 
     def _counted(self) -> list[SignedBatch]:

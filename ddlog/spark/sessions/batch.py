@@ -86,9 +86,8 @@ class BatchHost(SparkHost):
         )
 
     def pending(self, declared: Relation) -> PendingChanges:
-        return SetChanges(
-            Present(declared, self.runtime)
-        )  # nothing was there before, and nothing is looked at
+        # Nothing was there before, and nothing is compared.
+        return SetChanges(Present(declared, self.runtime))  # type: ignore[arg-type]
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):

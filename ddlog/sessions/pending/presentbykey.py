@@ -1,45 +1,24 @@
-"""The rows of an input relation in process, by look-ups."""
+"""The rows of an input relation with a primary key, by look-ups."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core import Relation
-from ...engine.runtime import Batch, ComparingRuntime, Runtime
+from ...engine.runtime import Batch, ComparingRuntime
 from ...values.rows import Row
-from .keyedchanges import KeyedChanges
-from .keys import RelationKey, primary_key
+from .keys import RelationKey
 from .presentrows import Present
-from .runs import BagChanges, PendingChanges, SetChanges, StreamChanges
-
-if TYPE_CHECKING:
-    from ..program import Program
 
 _DEAR = 64  # rows that are read in the time of a look-up
 
 
-class StoredRows(Present):
-    """The rows of a relation in process. The runtime compares batches with those of the last commit."""
-
-    _runtime: ComparingRuntime
-
-    def everything(self) -> Batch:
-        name, stored = self.relation.name, self._runtime.rows(self.relation.name)
-        if not self.relation.columns:  # a batch from no columns has no rows
-            return self._runtime.batch(name, [()] * len(stored))
-        return self._runtime.batch_from_columns(name, stored.columns())
-
-    def there(self, batch: Batch) -> Batch | None:
-        gone = [each for each, sign in self.taken if sign < 0]
-        return batch if self._runtime.covers(self.relation.name, [*gone, batch]) else None
-
-
-class StoredByKey(StoredRows):
+class PresentByKey(Present):
     """The rows of a relation with a primary key, read when first asked for, and kept up to date. Where
     columns are the key, rows are looked up one by one until reading them all would have been cheaper."""
 
-    def __init__(self, relation: Relation, runtime: Runtime, key: RelationKey) -> None:
+    def __init__(self, relation: Relation, runtime: ComparingRuntime, key: RelationKey) -> None:
         super().__init__(relation, runtime)
         self.key = key
         self._rows: dict[Hashable, Row] | None = None
@@ -48,43 +27,47 @@ class StoredByKey(StoredRows):
         self._readers: list[Callable[[], Iterable[Row]]] = []  # of the rows of each batch taken
         self._changed: dict[Hashable, Row | None] | None = None
 
-    def legal(self, batch: Batch, sign: int, again: bool) -> Batch | None:
+    def legal(self, batch: Batch, sign: int) -> bool:
+        """Whether the transaction can insert or delete the rows of a batch as a whole; else they have to be
+        changed one by one."""
         name, places = self.relation.name, self.key.places
         come = [each for each, of in self.taken if of > 0]
         gone = [each for each, of in self.taken if of < 0]
         if not places:
-            return None
+            return False
         if sign > 0:
-            legal = self._runtime.has_room(name, places, [*come, batch], gone)
-        else:
-            legal = self._runtime.covers(name, [*gone, batch])
-        return batch if legal else None
+            return self._runtime.has_room(name, places, [*come, batch], gone)
+        return self._runtime.covers(name, [*gone, batch])
 
     def take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> None:
+        """Takes a legal batch."""
         self.taken.append((batch, sign))
         self._readers.append(rows)
         self._changed = None
 
     def untake(self, count: int) -> None:
+        """Leaves so many of the batches that were taken."""
         del self.taken[count:], self._readers[count:]
         self._changed = None
 
     def hand_over(self) -> None:
+        """See `PendingChanges`."""
         if self._rows is None:
             self.untake(0)
 
-    def learn(self, keys: Iterable[Hashable]) -> None:
-        """Nothing: each row is looked up as cheaply by itself."""
-
     def get(self, key: Hashable) -> Row | None:
+        """The row with a key; None if the key is absent."""
         if self.taken and key in self._by_batches():
             return self._by_batches()[key]
         return self._stored(key)
 
     def keys(self) -> Iterable[Hashable]:
+        """All keys, and maybe others."""
         return [*self._all(), *self._by_batches()]
 
     def settle(self, changed: Mapping[Hashable, Row | None] | None) -> None:
+        """Ends the transaction. `changed` has the new row of each key that it changed beside the batches;
+        None if it is forgotten."""
         if changed is not None and self._rows is not None:
             for key, row in {**self._by_batches(), **changed}.items():
                 if row is None:
@@ -127,13 +110,3 @@ class StoredByKey(StoredRows):
             rows = self._runtime.rows(self.relation.name)
             self._rows = {self.key.of(row): row for row in rows}
         return self._rows
-
-
-def stored_changes(program: Program, declared: Relation, runtime: ComparingRuntime) -> PendingChanges:
-    """The changes of an input relation whose rows a runtime looks up, none so far."""
-    key = primary_key(program, declared)
-    if key is not None:
-        return KeyedChanges(StoredByKey(declared, runtime, key))
-    kinds: dict[str, Callable[[Present], PendingChanges]]
-    kinds = {"relation": SetChanges, "multiset": BagChanges, "stream": StreamChanges}
-    return kinds[declared.kind](StoredRows(declared, runtime))
