@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..durability.records import KEY
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.server import (
     BadRequest,
@@ -99,7 +100,7 @@ def key_of(given: str | int | None) -> str | None:
     """The key of a transaction, as it is kept. Raises DDlogError."""
     if given is not None and not 0 < len(str(given)) <= 200:
         raise DDlogError([BadRequest("an Idempotency-Key has 1 to 200 characters")])
-    return None if given is None else json.dumps(given)
+    return None if given is None else KEY + json.dumps(given)
 
 
 def _is_torn(text: str) -> bool:
