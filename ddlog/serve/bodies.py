@@ -16,6 +16,7 @@ from ..errors.server import (
     ServerEnds,
     TooMuchWaits,
 )
+from ..errors.state import EarlierNotKept, NotKeptOnDisk
 from ..values.fromjson import decode_json
 from ..values.structs import reason
 from ..values.tojson import json_text
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _STATUS: dict[type[Diagnostic], int] = {
     OnlyReading: 403, QuestionTooLong: 408, ServerEnds: 503, TooMuchWaits: 503, BadRequest: 400,
-    ProgramIsAnother: 409,
+    ProgramIsAnother: 409, NotKeptOnDisk: 507, EarlierNotKept: 507,
 }  # fmt: skip
 
 

@@ -111,7 +111,8 @@ def test_the_last_keys_of_requests_are_kept_and_all_ids(
                 assert all(session.applied.has(f"{records.KEY}{n}") for n in range(oldest + 1, number + 1))
                 assert all(session.applied.has(f"id {n}") for n in range(number + 1))
         last += 30
-        assert list(reports.checked(str(tmp_path / "s")))[0].endswith("all of it is as it was written")
+        (told,) = reports.checked(str(tmp_path / "s"))
+        assert told.endswith("all of it is as it was written")
     with closing(FileStore.open(tmp_path / "s")) as store:
         keys = [each for each in store.applied() if each.startswith(records.KEY)]
         assert 16 <= len(keys) <= 18
