@@ -71,7 +71,7 @@ def test_columns_have_the_names_of_files(serving: Serving, tmp_path: Path) -> No
         call["arguments"] = {"relation": "T", "values": {"order_id": 1}}
         assert "has no column order_id" in client.post("/call", json=call).text
     with ddlog.connect(served.address) as session:
-        session.modify("t", 1, {"key": "y"})
+        session.modify("t", 1, {"key_": "y"})
         session.commit()
         assert session["v"].to_arrow().to_pylist() == [{"Order ID": 1, "key": "y"}]
 
