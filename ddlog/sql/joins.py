@@ -83,16 +83,16 @@ def _joined(
 
 
 def _own_joins(join: sql.Join, behind: Sequence[sql.Join]) -> Sequence[sql.Join]:
-    """The joins behind a table after a comma, which are of that table and not of those before the comma; none
-    if it makes no difference."""
-    if not _is_comma(join):
-        return ()
-    own = list(takewhile(lambda each: not _is_comma(each), behind))
-    differs = any(
-        each.args.get("side") in ("RIGHT", "FULL") or each.args.get("using") or each.args.get("method")
-        for each in own
-    )
-    return own if differs else ()
+    """The joins behind a table after a comma, which are of that table and not of those before the comma, up
+    to the last for which that makes a difference: a condition of the others may read all tables."""
+    own = list(takewhile(lambda each: not _is_comma(each), behind)) if _is_comma(join) else []
+    while own and not (
+        own[-1].args.get("side") in ("RIGHT", "FULL")
+        or own[-1].args.get("using")
+        or own[-1].args.get("method") == "NATURAL"
+    ):
+        own.pop()
+    return own
 
 
 def _is_comma(join: sql.Join) -> bool:
