@@ -388,7 +388,6 @@ UNREAD: dict[type[Expression], tuple[str, ...]] = {
     sql.Ceil: ("decimals", "to"),
     sql.Contains: ("json_scope",),
     sql.Floor: ("decimals", "to"),
-    sql.Initcap: ("expression",),
     sql.JSONExtract: ("expressions",),
     sql.Length: ("binary", "encoding"),
     sql.ParseJSON: ("expression",),

@@ -148,7 +148,7 @@ class Scalars:
         from .functions import UNREAD
 
         for key in UNREAD.get(type(node), ()):
-            if isinstance(node.args.get(key), sql.Expression | list):
+            if node.args.get(key):
                 self.places.refuse(f"{self.places.called(node)} with so many arguments", node)
 
     def column(self, node: sql.Column) -> SqlValue:

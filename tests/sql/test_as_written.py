@@ -439,7 +439,7 @@ def test_subqueries_under_or_cost_what_the_table_has(test: str) -> None:
 
 CALLS = """trunc(x, 1); floor(x, 1); instr(s, 'a', 2); array_slice([1], 1, 2, 1); week(d, 1); length(s, 'x');
 split(s, 'a', 2); regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s); to_days(); substr(s);
-json_object(a); list_contains([1], 1, 1); initcap(s, 'x'); substring(s, 1, 2, 3);
+json_object(a); list_contains([1], 1, 1); substring(s, 1, 2, 3);
 time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
 
 
