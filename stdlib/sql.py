@@ -37,6 +37,7 @@ from .sqlintervals import interval_text as interval_text
 from .sqlintervals import read_interval as read_interval
 from .sqlintervals import scaled as scaled
 from .sqljson import json_at as json_at
+from .sqljson import json_decimal as json_decimal
 from .sqljson import json_keys as json_keys
 from .sqljson import json_length as json_length
 from .sqljson import json_list as json_list

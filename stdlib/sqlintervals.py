@@ -138,16 +138,15 @@ def age(later: int, earlier: int) -> Struct:
     return Interval(months, days, rest)
 
 
-def bucket(x: Struct, micros: int) -> int:
+def bucket(x: Struct, micros: int, origin: int) -> int:
     months, days, rest = x
     if months and not days and not rest:
         if months < 0:
             raise Fault("a bucket is as long as an interval that is not negative")
-        start = date_of(micros // DAY)
-        count = (start.year - 2000) * 12 + start.month - 1
-        return add_months(10957, count // months * months) * DAY
+        start, first = date_of(micros // DAY), date_of(origin // DAY)
+        count = (start.year - first.year) * 12 + start.month - first.month
+        return add_months(origin // DAY - first.day + 1, count // months * months) * DAY
     width = days * DAY + rest
     if months or width <= 0:
         raise Fault("a bucket has months alone, or days and a time")
-    origin = 10959 * DAY  # a Monday
     return int(origin + (micros - origin) // width * width)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..values import Fault, Struct, Vec
 from .options import NONE, some
+from .sqlvalues import decimal_text
 
 
 @lru_cache(maxsize=1 << 12)
@@ -86,6 +87,14 @@ def json_keys(text: str) -> Struct:
 
 def json_number(a: float) -> str:
     return _written(a).replace("e+", "e")
+
+
+def json_decimal(units: int, places: int) -> str:
+    text = decimal_text(units, places)
+    if abs(units) >= 10**15:
+        return text
+    whole, fraction = text.split(".")
+    return f"{whole}.{fraction.rstrip('0') or '0'}"
 
 
 def json_quoted(text: str) -> str:

@@ -110,6 +110,8 @@ def micros_of(text: str) -> int:
 
 def moment_of(text: str, zones: re.Pattern[str] = _UTC) -> int:
     """The microseconds since 1970 of a timestamp, with one of `zones` behind it. Raises ValueError."""
+    if text.strip().lower() == "epoch":
+        return 0
     found = _MOMENT.fullmatch(text)
     if found is None or not zones.fullmatch((found["zone"] or "").rstrip()):
         raise ValueError("not a date and a time of day")
@@ -301,6 +303,7 @@ def strftime(micros: int, format: str, zone: str = "", offset: str = "+00") -> s
         "Y": f"{moment.year:04}", "G": f"{moment.isocalendar().year:04}", "z": offset, "Z": zone,
         "c": moment.isoformat(" ", "seconds"), "x": moment.date().isoformat(),
         "X": moment.time().isoformat("seconds"), "g": f"{moment.microsecond // 1000:03}",
+        "n": f"{moment.microsecond * 1000:09}",
     }  # fmt: skip
     return moment.strftime(_DIRECTIVE.sub(lambda found: named.get(found[1], found[0]), format))
 

@@ -101,6 +101,12 @@ def overlap(spans: Sequence[EpochSpan]) -> bool:
     return False
 
 
+KEY = "\x1f"
+"""The beginning of an id that is the key of a request to a server."""
+LAST_KEYS = 1_000_000
+"""The keys of requests that are kept, the last ones; other ids are kept for ever."""
+
+
 def applied_row(id: str, epoch: int) -> tuple[str, int, int]:
     """The id of an update that was applied in an epoch, as a row."""
     return id, epoch, checksum(id, epoch)

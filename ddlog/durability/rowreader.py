@@ -169,16 +169,16 @@ class ReadableState:
         """The relation of the program with a name."""
         return next((each for each in self.relations if each.name == name and not each.dropped), None)
 
-    def applied(self) -> set[str]:
-        """The ids of updates that are applied. Raises DDlogError."""
+    def applied(self) -> list[str]:
+        """The ids of updates that are applied, the newest last. Raises DDlogError."""
         with self.reading():
             count = self.head.applied
-            rows = self._base.execute("SELECT id, epoch, checksum FROM applied").fetchall()
+            rows = self._base.execute("SELECT id, epoch, checksum FROM applied ORDER BY rowid").fetchall()
         if len(rows) != count:
             raise self.damaged(f"{count} ids of updates were written, and {len(rows)} are there")
         if any(applied_row(*row[:2]) != row for row in rows):
             raise self.damaged("an id of an update is not what was written")
-        return {row[0] for row in rows}
+        return [row[0] for row in rows]
 
     def damaged(self, problem: str, left: str = "") -> DDlogError:
         """The error of a file that is not what was written."""

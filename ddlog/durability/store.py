@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CheckpointDamaged, NoState, NotAState, ReadOnlyState, StateDamaged
+from . import records
 from .lock import StateLock
 from .mark import is_marked, lacks_log, mark, unmark
 from .parts import checksum, packed, part_checksum, sliced
@@ -61,6 +62,7 @@ class FileStore(ReadableState):
         self.doubt = ""
         """The first fault that a session found in the checkpoint that it began with; empty: none."""
         self._next_span = self._next_part = 1
+        self._keys: int | None = None  # of requests; None: they were not counted yet
 
     # ------------------------------------------------------------- opening
 
@@ -202,11 +204,29 @@ class FileStore(ReadableState):
         ]
         with self.writing() as base:
             self.add_span(first, last, "epochs", self.add_parts(rows))
+            forgotten = 0
             if applied:
                 base.executemany(
                     "INSERT INTO applied VALUES (?, ?, ?)", [applied_row(*each) for each in applied]
                 )
-            self.set_head(StateHead(last, self.head.spans, self.head.applied + len(applied)))
+                forgotten = self._forget_keys(sum(id.startswith(records.KEY) for id, _ in applied))
+            self.set_head(StateHead(last, self.head.spans, self.head.applied + len(applied) - forgotten))
+
+    def _forget_keys(self, added: int) -> int:
+        """Deletes the oldest keys of requests, some thousand at a time, inside `writing`; their number."""
+        before, self._keys = self._keys, None  # not known if the epoch is not written
+        kept = "id >= ? AND id < ?", (records.KEY, records.KEY + "\uffff")
+        if before is None:
+            (count,) = self._base.execute(f"SELECT count(*) FROM applied WHERE {kept[0]}", kept[1]).fetchone()
+        else:
+            count = before + added
+        many = count - records.LAST_KEYS
+        forgotten = many if many > records.LAST_KEYS // 8 else 0
+        if forgotten:
+            oldest = f"SELECT rowid FROM applied WHERE {kept[0]} ORDER BY rowid LIMIT ?"
+            self._base.execute(f"DELETE FROM applied WHERE rowid IN ({oldest})", (*kept[1], forgotten))
+        self._keys = count - forgotten
+        return forgotten
 
     def add_parts(self, rows: Sequence[tuple[int, int, bytes]]) -> tuple[int, int, int, tuple[int, ...]]:
         """Writes parts, inside `writing`: the relation's id, the number of rows and the data of each. Returns

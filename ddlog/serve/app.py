@@ -123,6 +123,7 @@ class _Answer:
     async def _response(self, request: Request) -> Response:
         exactly = CALL in request.headers.get("accept", "")
         try:
+            self._check_parameters(request)
             return await self._route.act(self._service, request)
         except TooLarge:
             return self._too_large()
@@ -132,6 +133,15 @@ class _Answer:
             status = status_of(error) if isinstance(error, DDlogError) else 500
             media = CALL if exactly and isinstance(error, DDlogError) else JSON
             return Response(errors_body(_known(error), media == CALL), status, media_type=media)
+
+    def _check_parameters(self, request: Request) -> None:
+        """Raises DDlogError for a parameter of the address that the request does not have."""
+        if request.scope["query_string"]:
+            known = [name for name, _ in self._route.parameters]
+            for name in request.query_params:
+                if name not in known:
+                    others = f"there may be {', '.join(known)}" if known else "it has none"
+                    raise DDlogError([BadRequest(f"there is no parameter {name[:40]!r}; {others}")])
 
     def _too_large(self) -> Response:
         text = f"the body has more than {self._service.limits.body:,} bytes, the limit of this server"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..durability.records import KEY
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.server import (
     BadRequest,
@@ -15,6 +16,7 @@ from ..errors.server import (
     ServerEnds,
     TooMuchWaits,
 )
+from ..errors.state import EarlierNotKept, NotKeptOnDisk
 from ..values.fromjson import decode_json
 from ..values.structs import reason
 from ..values.tojson import json_text
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 _STATUS: dict[type[Diagnostic], int] = {
     OnlyReading: 403, QuestionTooLong: 408, ServerEnds: 503, TooMuchWaits: 503, BadRequest: 400,
-    ProgramIsAnother: 409,
+    ProgramIsAnother: 409, NotKeptOnDisk: 507, EarlierNotKept: 507,
 }  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def key_of(given: str | int | None) -> str | None:
     """The key of a transaction, as it is kept. Raises DDlogError."""
     if given is not None and not 0 < len(str(given)) <= 200:
         raise DDlogError([BadRequest("an Idempotency-Key has 1 to 200 characters")])
-    return None if given is None else json.dumps(given)
+    return None if given is None else KEY + json.dumps(given)
 
 
 def _is_torn(text: str) -> bool:

@@ -154,7 +154,7 @@ def _lookup(service: Service, session: Session, given: Mapping[str, Any]) -> Any
 
 def _find(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
     declared = _kept(session, given["relation"])
-    types = {column.name: (at, column.type) for at, column in enumerate(declared.columns)}
+    types = {name: (at, of) for at, (name, of) in enumerate(declared.titled_types)}
     wanted: dict[int, Any] = {}
     for name, value in given["values"].items():
         if name not in types:

@@ -12,7 +12,7 @@ _ERRORS = {
     "400": "the request cannot be understood", "401": "the token is missing or wrong",
     "403": "not allowed", "408": "the answer takes too long", "413": "the body is too large",
     "415": "the body is of another type", "421": "another host", "422": "an error of the language",
-    "503": "the server ends, or too much waits",
+    "503": "the server ends, or too much waits", "507": "the state cannot be written",
 }  # fmt: skip
 
 

@@ -176,8 +176,8 @@ class RemoteRuntime:
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
         declared, typedefs = self._declared(relation), self.facts.program.checked.typedefs
-        columns = declared.columns
-        given = {columns[at].name: to_json(v, columns[at].type, typedefs) for at, v in values.items()}
+        columns = declared.titled_types
+        given = {columns[at][0]: to_json(v, columns[at][1], typedefs) for at, v in values.items()}
         found, _ = self.call("find", relation=relation, values=given)
         return list(self.unpacked(found, declared))
 

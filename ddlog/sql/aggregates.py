@@ -176,6 +176,8 @@ class Arguments:
         inner = function_of(node)
         argument = inner.this
         scalars = block.scalars
+        if argument is None and not isinstance(inner, sql.Count):
+            block.places.wrong(f"{block.places.called(inner)} takes an argument", node)
         if isinstance(argument, sql.Order):
             argument = argument.this
         several: Sequence[Expression] = ()
@@ -184,7 +186,14 @@ class Arguments:
             if len(several) != 1 and not isinstance(inner, sql.Count):
                 block.places.refuse("DISTINCT of several values", node)
             argument = several[0]
-        if len(several) > 1:
+            if isinstance(argument, sql.Star):
+                block.places.refuse("COUNT(DISTINCT *)", node)
+        if isinstance(argument, sql.Tuple) and several == [argument]:
+            cells = [c.key(_typed(scalars.value(each))).optional() for each in argument.expressions]
+            parts = (SqlType("other", name=f"Option<{each.type.plain}>") for each in cells)
+            row = SqlType("row", parts=tuple(parts))
+            value = SqlValue(items(*(each.tree for each in cells)), row)
+        elif len(several) > 1:
             cells = [c.key(_typed(scalars.value(each))) for each in several]
             row = SqlType("row", parts=tuple(each.type for each in cells))
             value = c.strict(cells, lambda *plain: items(*plain), row)

@@ -15,7 +15,7 @@ from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIMESTAMP, VARCHAR, SqlType, 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-_KINDS = {
+KINDS = {
     "text": VARCHAR, "integer": INTEGER, "double": DOUBLE, "timestamp": TIMESTAMP, "date": DATE,
     "boolean": BOOLEAN,
 }  # fmt: skip
@@ -31,7 +31,7 @@ def call(template: str, type: SqlType, *arguments: str, optional: bool = False) 
     def translate(s: Scalars, node: Expression) -> SqlValue:
         there = len(list(node.iter_expressions()))
         given = [
-            (argument(node, name) or (sql.Literal.number(default) if default else None), _KINDS[kind])
+            (argument(node, name) or (sql.Literal.number(default) if default else None), KINDS[kind])
             for name, kind, default in named
         ]
         if any(each is None for each, _ in given):

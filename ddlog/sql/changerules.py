@@ -30,7 +30,7 @@ from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces, are
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import NamedRows, SqlBody, SqlColumn, SqlOutput, SqlRelation
-from .statements import ModuleTranslation
+from .statements import ModuleTranslation, given_names
 from .translate import translate
 from .types import INTEGER, INTERVAL, NULL, STRUCTS, SqlValue, null
 
@@ -183,7 +183,7 @@ class StatementTranslation(ModuleTranslation):
                     query, place = _with_span(query, place), len(query.names) + 1
                 order.append((place, is_downward, nulls_first))
         more = len(query.names) - shown
-        self._write(answer.lower(), answer, self._translator.unified(query))
+        self._write(answer.lower(), answer, self._translator.unified(query), given_names(whole))
         return SqlStatement("select", answer=answer, order=tuple(order), hidden=more)
 
     def _insertion(self, node: sql.Insert) -> SqlStatement:
@@ -294,8 +294,8 @@ class StatementTranslation(ModuleTranslation):
         changed: dict[str, Expression] = {}
         if not node.expressions:
             self.places.wrong("an UPDATE is written UPDATE table SET column = value", node)
-        for each in node.expressions:
-            if not isinstance(each, sql.EQ):
+        for each in [one for given in node.expressions for one in _settings(given)]:
+            if not isinstance(each, sql.EQ) or not isinstance(each.this, sql.Column):
                 self.places.wrong("SET of an UPDATE is written column = value", each)
             name = each.this.name.lower()
             self._column_of(source, name, each.this)
@@ -367,8 +367,9 @@ class StatementTranslation(ModuleTranslation):
         fields = SqlRelation(changed, tuple(replace(c, read="") for c in rows.columns))
         self.output.declare("input multiset", fields, changed)
         named = {**self.tables, table.name.lower(): NamedRows(fields, source.names)}
-        query = self._translator.query(select(returning.expressions, [table], None), QueryNames(named))
-        self._write(returned.lower(), returned, self._translator.unified(query))
+        answer = select(returning.expressions, [table], None)
+        query = self._translator.query(answer, QueryNames(named))
+        self._write(returned.lower(), returned, self._translator.unified(query), given_names(answer))
         return replace(made, changed=changed, returned=returned)
 
     # ------------------------------------------------------------------- their parts
@@ -448,3 +449,14 @@ def _with(node: Expression, select: sql.Select) -> sql.Select:
     if node.args.get("with_") is not None:
         select.set("with_", node.args["with_"])
     return select
+
+
+def _settings(node: Expression) -> list[Expression]:
+    """`(x, y) = (1, 2)` of an UPDATE as one setting for each column; any other one as it is."""
+    columns, values = node.this, node.args.get("expression")
+    if not (isinstance(columns, sql.Tuple) and isinstance(values, sql.Tuple)):
+        return [node]
+    if len(columns.expressions) != len(values.expressions):
+        return [node]
+    pairs = zip(columns.expressions, values.expressions, strict=True)
+    return [sql.EQ(this=column, expression=value) for column, value in pairs]

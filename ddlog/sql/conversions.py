@@ -497,7 +497,7 @@ def to_json(value: SqlValue) -> SqlValue | None:
         case "double":
             return strict([value], "sql::json_number($)", JSON)
         case "decimal":
-            return strict([value], lambda x: tree("sql::json_number($)", as_double(x, source.scale)), JSON)
+            return strict([value], lambda x: tree("sql::json_decimal($, $)", x, source.scale), JSON)
     text = cast(value, VARCHAR, may_fail=False)
     return None if text is None else strict([text], "sql::json_quoted($)", JSON)
 

@@ -11,7 +11,16 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import items, name, tree
 from . import conversions as c
-from .orderedaggregates import GATHERED, Order, argument_of, excludes_null, gathered, is_none_of, plainly
+from .orderedaggregates import (
+    EXTREMES,
+    GATHERED,
+    Order,
+    argument_of,
+    excludes_null,
+    gathered,
+    is_none_of,
+    plainly,
+)
 from .types import (
     BOOLEAN,
     DOUBLE,
@@ -221,6 +230,8 @@ def _pair(block: SelectBlock, node: Expression) -> SqlValue:
 
 def argument_value(block: SelectBlock, node: Expression, argument: Expression) -> SqlValue:
     """The argument of an aggregate, of a type that it takes. Raises SqlError."""
+    if type(node) in (*PAIRED, *EXTREMES) and node.expression is None:
+        block.places.wrong(f"{block.places.called(node)} takes two arguments", node)
     if type(node) in PAIRED:
         return _pair(block, node)
     value, called = block.scalars.value(argument), block.places.called(node)

@@ -185,6 +185,14 @@ def _log(s: Scalars, node: Expression) -> SqlValue:
     return call(f'sql::double_of("log{base}", $0)', DOUBLE, *values)(s, node)
 
 
+def _bits_turned(s: Scalars, node: Expression) -> SqlValue:
+    """`~x`, which DuckDB reads as weaker than arithmetic, and the parser as stronger."""
+    above = node.parent
+    if isinstance(above, sql.Add | sql.Sub | sql.Mul | sql.Div | sql.IntDiv | sql.Mod) and above.this is node:
+        s.places.refuse("`~` before arithmetic without parentheses", node, "write (~x) + 1 or ~(x + 1)")
+    return call("-$ - 1", INTEGER, "this integer")(s, node)
+
+
 def _sha256(s: Scalars, node: Expression) -> SqlValue:
     length = node.args.get("length")
     if length is not None and s.value(length).constant != 256:
@@ -330,7 +338,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.IsInf: call("not sql::is_finite($0) and not sql::is_nan($0)", BOOLEAN, "this double"),
     sql.BitwiseAnd: call('sql::bits("&", $, $)', INTEGER, "this integer", "expression integer"),
     sql.BitwiseOr: call('sql::bits("|", $, $)', INTEGER, "this integer", "expression integer"),
-    sql.BitwiseNot: call("-$ - 1", INTEGER, "this integer"),
+    sql.BitwiseNot: _bits_turned,
     sql.BitwiseLeftShift: call('sql::bits("<", $, $)', INTEGER, "this integer", "expression integer"),
     sql.BitwiseRightShift: call('sql::bits(">", $, $)', INTEGER, "this integer", "expression integer"),
     sql.BitwiseXor: call('sql::bits("^", $, $)', INTEGER, "this integer", "expression integer"),
@@ -375,6 +383,7 @@ UNREAD: dict[type[Expression], tuple[str, ...]] = {
     sql.ArraySize: ("expression",),
     sql.ArraySlice: ("step",),
     sql.ArraySort: ("expression",),
+    sql.ArrayContains: ("ensure_variant",),
     sql.ArrayToString: ("null",),
     sql.Ceil: ("decimals", "to"),
     sql.Contains: ("json_scope",),
@@ -387,6 +396,7 @@ UNREAD: dict[type[Expression], tuple[str, ...]] = {
     sql.Round: ("truncate",),
     sql.Split: ("limit",),
     sql.StrPosition: ("position", "occurrence", "clamp_position"),
+    sql.Substring: ("zero_start",),
     sql.Trunc: ("decimals",),
     sql.Week: ("mode",),
 }

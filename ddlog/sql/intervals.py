@@ -154,7 +154,7 @@ def multiple(s: Scalars, value: SqlValue, factor: SqlValue, node: Expression) ->
 def part(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValue:
     """EXTRACT of an interval."""
     if name == "EPOCH":
-        return c.strict([value], "sql::as_double(sql::span($), 1000000)", DOUBLE)
+        return c.strict([value], "sql::as_double(sql::since_epoch($), 1000000)", DOUBLE)
     if name not in ("YEAR", "DECADE", "CENTURY", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
         s.places.refuse(f"the part {name} of an interval", node)
     return c.strict([value], f'sql::interval_part("{name}", $)', INTEGER)
@@ -176,14 +176,22 @@ def age(s: Scalars, node: Expression) -> SqlValue:
 
 
 def bucket(s: Scalars, node: Expression) -> SqlValue:
-    """TIME_BUCKET: the start of the stretch of time that a moment is in."""
-    if node.args.get("zone") is not None:
-        s.places.refuse("TIME_BUCKET with an origin", node)
-    width, value = s.value(node.this), s.value(node.expression)
+    """TIME_BUCKET: the start of the stretch of time that a moment is in, counted from an origin."""
+    width, value, given = s.value(node.this), s.value(node.expression), node.args.get("unit")
     if width.type != INTERVAL:
         s.places.mistyped("TIME_BUCKET", str(width.type), node)
+    origin = _origin(s, given, value, node)
     if value.type == TIMESTAMPTZ:
-        return c.strict([width, value], "sql::bucket($, $)", TIMESTAMPTZ)
+        return c.strict([width, value, origin], "sql::bucket($, $, $)", TIMESTAMPTZ)
     moment = _moment(s, node.expression, node)
-    start = c.strict([width, moment], "sql::bucket($, $)", TIMESTAMP)
+    start = c.strict([width, moment, origin], "sql::bucket($, $, $)", TIMESTAMP)
     return c.cast(start, DATE, may_fail=False) or start if value.type == DATE else start
+
+
+def _origin(s: Scalars, node: Expression | None, value: SqlValue, whole: Expression) -> SqlValue:
+    """Where a bucket begins: the first Monday of 2000, unless a moment like the value is given."""
+    if node is None:
+        return c.integer(10_959 * _DAY)
+    if (s.value(node).type == TIMESTAMPTZ) != (value.type == TIMESTAMPTZ) or s.value(node).type == VARCHAR:
+        s.places.mistyped("the origin of TIME_BUCKET", str(s.value(node).type), node)
+    return s.value(node) if value.type == TIMESTAMPTZ else _moment(s, node, whole)

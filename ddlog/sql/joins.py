@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -60,13 +61,16 @@ def from_clause(block: SelectBlock) -> tuple[JoinedTables, list[Expression]]:
 def _joined(
     block: SelectBlock, part: JoinedTables, joins: Sequence[sql.Join], later: list[Expression]
 ) -> JoinedTables:
-    for join in joins:
+    inner: Sequence[sql.Join] = ()
+    for at, join in enumerate(joins):
+        if any(join is each for each in inner):
+            continue
         if join.args.get("method") == "ASOF":
             asof(block, join)
-        node = as_lateral(join.this)
+        node, own = as_lateral(join.this), _own_joins(join, joins[at + 1 :])
         if not isinstance(node, sql.Lateral):
-            right = _table(block, node)
-        elif join.args.get("side") in ("RIGHT", "FULL"):
+            right, inner = _whole(block, _table(block, node), own), own
+        elif any(each.args.get("side") in ("RIGHT", "FULL") for each in (join, *own)):
             block.places.refuse("a RIGHT or FULL join with LATERAL", node)
         else:
             if join.args.get("side") == "LEFT" and not isinstance(node.this.unnest(), sql.Query):
@@ -76,6 +80,35 @@ def _joined(
                 part = JoinedTables(block.body.items, block.scope.entries)
         part = _join(block, part, right, join, joins, later)
     return part
+
+
+def _own_joins(join: sql.Join, behind: Sequence[sql.Join]) -> Sequence[sql.Join]:
+    """The joins behind a table after a comma, which are of that table and not of those before the comma, up
+    to the last for which that makes a difference: a condition of the others may read all tables."""
+    own = list(takewhile(lambda each: not _is_comma(each), behind)) if _is_comma(join) else []
+    while own and not (
+        own[-1].args.get("side") in ("RIGHT", "FULL")
+        or own[-1].args.get("using")
+        or own[-1].args.get("method") == "NATURAL"
+    ):
+        own.pop()
+    return own
+
+
+def _is_comma(join: sql.Join) -> bool:
+    return not any(join.args.get(key) for key in ("side", "kind", "method", "on", "using"))
+
+
+def _whole(block: SelectBlock, part: JoinedTables, joins: Sequence[sql.Join]) -> JoinedTables:
+    """A table with joins of its own, as in parentheses: what their conditions leave."""
+    later: list[Expression] = []
+    part = _joined(block, part, joins, later)
+    if not later:
+        return part
+    with reading(block, part.items, part.entries):
+        for each in later:
+            block.condition(each)
+        return JoinedTables(block.body.items, block.scope.entries)
 
 
 def _kept(block: SelectBlock, join: sql.Join) -> tuple[sql.Join, sql.Lateral]:
@@ -103,7 +136,7 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             found = translator.source(node, block.names)
             alias = alias or node.name.lower()
             part = _read(block, found, alias, names, node)
-            return _joined(block, part, node.args.get("joins") or [], [])
+            return _whole(block, part, node.args.get("joins") or [])
         case sql.Table(this=sql.GenerateSeries()):
             with reading(block, [], []):
                 return JoinedTables(*series(block, node))
@@ -114,7 +147,7 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             block.places.refuse(f"the table function {block.places.written(node.this)}", node)
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             used, translator.used = translator.used, None if names else translator.used
-            part = _joined(block, _table(block, node.this), node.args.get("joins") or [], [])
+            part = _whole(block, _table(block, node.this), node.args.get("joins") or [])
             translator.used = used
             if not alias:
                 return part
@@ -132,7 +165,7 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
                 node if isinstance(node, sql.Values) else node.this, block.names, block.capture
             )
             part = _read(block, query, alias, names, node)
-            return _joined(block, part, node.args.get("joins") or [], [])
+            return _whole(block, part, node.args.get("joins") or [])
         case sql.Lateral():
             with reading(block, [], []):
                 items, entries = lateral(block, node)
@@ -318,13 +351,12 @@ def _outer(
     side: str,
     shared: Sequence[str],
 ) -> JoinedTables:
-    """LEFT, RIGHT and FULL JOIN. A column of USING is that of the side that is kept, or of either."""
+    """LEFT, RIGHT and FULL JOIN. A column of USING is that of the side that is kept, or of either; where the
+    left side may lack, each side has its own beside it."""
     left, right = _stored(block, left), _stored(block, right)
     left_entries, right_entries = _used(block, left.entries), _used(block, right.entries)
     left_null, right_null = side in ("RIGHT", "FULL"), side in ("LEFT", "FULL")
-    merged = {
-        name: i for i, e in enumerate(left_entries) for name in shared if e.name == name and not e.hidden
-    }
+    merged = [e for e in left_entries if left_null and e.name in shared and not e.hidden]
     domain = () if block.capture is None else block.capture.domain
 
     def row(with_left: bool, with_right: bool) -> list[SqlValue]:
@@ -335,11 +367,10 @@ def _outer(
         for e in right_entries:
             here = e.value if with_right else null(e.value.type)
             made.append(here.optional() if right_null else here)
-        for name, place in merged.items():
-            other = next(e for e in right_entries if e.name == name)
-            if side == "RIGHT" or (side == "FULL" and not with_left):
-                same = _as(other.value, left_entries[place].value)
-                made[place] = same.optional() if left_null else same
+        for e in merged:
+            other = next(each for each in right_entries if each.name == e.name and not each.hidden)
+            is_other = side == "RIGHT" or not with_left
+            made.append((_as(other.value, e.value) if is_other else e.value).optional())
         return made
 
     first = row(True, True)
@@ -356,12 +387,16 @@ def _outer(
     if left_null:
         rule(row(False, True), *right.items, _matched(block, right, left, guards)[1])
     values = [block.output.variable(v.type, v.nullable) for v in first]
-    for e, v in zip([*left_entries, *right_entries], values, strict=True):
+    for e, v in zip([*left_entries, *right_entries, *merged], values, strict=True):
         block.output.say(v, e.name, e.table)
-    entries = [
-        replace(e, value=v, hidden=e.hidden or (i >= len(left_entries) and e.name in shared))
-        for i, (e, v) in enumerate(zip([*left_entries, *right_entries], values, strict=True))
-    ]
+    of_either = dict(zip((e.name for e in merged), values[len(values) - len(merged) :], strict=True))
+    entries = list[VisibleColumn]()
+    for i, (e, v) in enumerate(zip([*left_entries, *right_entries], values, strict=False)):
+        is_merged = e in merged
+        if is_merged:
+            entries.append(VisibleColumn("", e.name, of_either[e.name]))
+        is_second = i >= len(left_entries) and e.name in shared
+        entries.append(replace(e, value=v, hidden=e.hidden or is_merged or is_second))
     return JoinedTables([block.output.term(relation, [*domain, *values])], entries)
 
 

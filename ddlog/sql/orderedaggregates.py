@@ -115,8 +115,10 @@ def gathered(
     match node:
         case sql.GroupConcat():
             separator = node.args.get("separator")
-            by = string("," if separator is None else str(separator.name))
-            template, type, more = f"sql::texts({rows}, $)", VARCHAR, [by]
+            by = c.string(",") if separator is None else block.scalars.text(separator)
+            if by.nullable or (separator is not None and separator.find(sql.Column, sql.Query)):
+                block.places.refuse("a separator that is not a constant", separator or node)
+            template, type, more = f"sql::texts({rows}, $)", VARCHAR, [by.tree]
         case sql.ArrayAgg():
             template = f"sql::listed({rows})"
             if excludes_null(node):

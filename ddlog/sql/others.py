@@ -50,6 +50,8 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
         if isinstance(_shares(quantile), sql.Array):
             _of_each(quantile)
     for count in list(node.find_all(sql.RegrCount)):
+        if count.expression is None:
+            places.wrong("REGR_COUNT takes two arguments", count)
         both = sql.and_(*(_there(part) for part in (count.this, count.expression)))
         count.replace(sql.Count(this=sql.Case(ifs=[sql.If(this=both, true=sql.true())])))
 

@@ -8,7 +8,7 @@ from sqlglot import expressions as sql
 
 from ..stdlib.regex import try_regex
 from . import conversions as c
-from .calls import check_arguments
+from .calls import KINDS, check_arguments
 from .scalars import Scalars, Translate
 from .types import BOOLEAN, VARCHAR, SqlType, SqlValue, list_of
 
@@ -19,8 +19,8 @@ _OPTIONS = {"c": "", "i": "(?i)", "s": "(?s)", "g": ""}
 
 
 def regexp(template: str, type: SqlType, *more: str, options: str = "") -> Translate:
-    """A function of a text and a regular expression, by a template, more arguments by their names, and the
-    name of its options."""
+    """A function of a text and a regular expression, by a template, more arguments by their names and kinds,
+    and the name of its options."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
         named = isinstance(node, sql.Anonymous)
@@ -29,8 +29,9 @@ def regexp(template: str, type: SqlType, *more: str, options: str = "") -> Trans
         given = node.args.get(options) if options else None
         flags = _flags(s, given)
         values = [s.text(text), _pattern(s, pattern, "".join(_OPTIONS[each] for each in flags))]
-        for name in more:
-            values.append(s.value(node.args[name]))
+        for each in more:
+            name, kind = each.split()
+            values.append(s.brought(node.args[name], KINDS[kind], node))
         return c.strict(values, template.replace("ALL", str("g" in flags).lower()), type)
 
     return translate
@@ -63,12 +64,12 @@ REGEXPS: dict[type[Expression], Translate] = {
     sql.RegexpLike: regexp("sql::regexp_matches($, $)", BOOLEAN, options="flag"),
     sql.RegexpFullMatch: regexp("sql::regexp_full_match($, $)", BOOLEAN, options="options"),
     sql.SimilarTo: regexp("sql::regexp_full_match($, $)", BOOLEAN),
-    sql.RegexpExtract: regexp("sql::regexp_extract($, $, $)", VARCHAR, "group", options="parameters"),
+    sql.RegexpExtract: regexp("sql::regexp_extract($, $, $)", VARCHAR, "group integer", options="parameters"),
     sql.RegexpExtractAll: regexp(
-        "sql::regexp_extract_all($, $, $)", list_of(VARCHAR), "group", options="parameters"
+        "sql::regexp_extract_all($, $, $)", list_of(VARCHAR), "group integer", options="parameters"
     ),
     sql.RegexpReplace: regexp(
-        "sql::regexp_replace($, $, $, ALL)", VARCHAR, "replacement", options="modifiers"
+        "sql::regexp_replace($, $, $, ALL)", VARCHAR, "replacement text", options="modifiers"
     ),
     sql.RegexpSplit: regexp("sql::regexp_split($, $, -1)", list_of(VARCHAR)),
 }

@@ -78,7 +78,7 @@ class QueryScope:
     def own(self, table: str, name: str) -> list[VisibleColumn]:
         """The columns of this query with a name; `table` empty: of any table."""
         found = [e for e in self.entries if e.name == name and (not table or e.table == table)]
-        return found if table else [e for e in found if not e.hidden] or found
+        return [e for e in found if not e.hidden] or found
 
     def has_table(self, name: str) -> bool:
         """Whether a name is that of a table, here or in a query around."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -308,12 +308,43 @@ def _first_of_each(node: Expression) -> None:
     if distinct is None or distinct.args.get("on") is None:
         return
     keys = distinct.args["on"].expressions
-    number = sql.Window(this=sql.RowNumber(), partition_by=[each.copy() for each in keys])
+    number = sql.Window(this=sql.RowNumber(), partition_by=[_of_answer(each, node) for each in keys])
     if order is not None:
-        number.set("order", order.copy())
+        number.set("order", sql.Order(expressions=list(_order_of_answer(order, node))))
     first, also = sql.EQ(this=number, expression=sql.Literal.number(1)), node.args.get("qualify")
     node.set("qualify", sql.Qualify(this=first if also is None else sql.and_(also.this, first)))
     node.set("distinct", None)
+
+
+def _of_answer(key: Expression, node: Expression) -> Expression:
+    """What a key of DISTINCT ON or ORDER BY is of the rows that a SELECT reads: a name is first one of the
+    select list, a number a place in it."""
+    columns, inner = node.expressions, key.unnest()
+    if isinstance(inner, sql.Literal) and inner.this.isdigit() and not any(map(_is_many, columns)):
+        found = columns[int(inner.this) - 1 : int(inner.this)]
+    else:
+        name = inner.name.lower() if isinstance(inner, sql.Column) and not inner.table else None
+        found = [each for each in columns if isinstance(each, sql.Alias) and each.alias.lower() == name]
+    return found[0].unalias().copy() if found else key.copy()
+
+
+def _order_of_answer(order: Expression, node: Expression) -> Iterator[Expression]:
+    """The keys of an order, of the rows that a SELECT reads; ALL is its columns one after another."""
+    from .topk import is_all
+
+    for each in order.expressions:
+        keys = [_of_answer(each.this, node)]
+        if is_all(each.this) and not any(map(_is_many, node.expressions)):
+            keys = [column.unalias().copy() for column in node.expressions]
+        for key in keys:
+            made = each.copy()
+            made.set("this", key)
+            yield made
+
+
+def _is_many(column: Expression) -> bool:
+    """Whether a part of a select list may be several columns."""
+    return bool(column.is_star or column.find(sql.Columns) is not None)
 
 
 def _table(node: sql.Column) -> str:

@@ -119,10 +119,12 @@ class ModuleTranslation:
             if each.quoted and not _names_no_column(each):
                 self.written.setdefault(each.name.lower(), each.name)
 
-    def _titles(self, names: Sequence[str]) -> list[str]:
-        """The names of columns in files: as they are first written in quotation marks. Of a name that several
-        columns have, there are none."""
-        return ["" if names.count(name) > 1 else self.written.get(name, name) for name in names]
+    def _titles(self, names: Sequence[str], given: Sequence[Expression] = ()) -> list[str]:
+        """The names of columns in files: as those that are `given` to them stand in quotation marks, and
+        others first do. Of a name that several columns have, there are none."""
+        own = {each.name.lower(): each.name for each in given if each.args.get("quoted")}
+        written = self.written | own
+        return ["" if names.count(name) > 1 else written.get(name, name) for name in names]
 
     def failed(self, node: Expression) -> None:
         """Notes that a statement has errors: what it would declare is known, but not what it is."""
@@ -276,14 +278,15 @@ class ModuleTranslation:
             query = translator.query(node.expression, QueryNames(self.tables))
             if names:
                 query = translator.renamed(query, names, node.this)
-            self._write(name, relation, translator.unified(query))
+            given = node.this.expressions if names else given_names(node.expression)
+            self._write(name, relation, translator.unified(query), given)
         except SqlError:
             self.output.back(mark)
             raise
 
-    def _write(self, name: str, relation: str, query: SqlQuery) -> None:
+    def _write(self, name: str, relation: str, query: SqlQuery, given: Sequence[Expression] = ()) -> None:
         values = query.branches[0].values
-        titles, fields = self._titles(query.names), field_names(query.names)
+        titles, fields = self._titles(query.names, given), field_names(query.names)
         columns = tuple(
             SqlColumn(name, field, value.type, value.nullable, True, title=title)
             for name, field, value, title in zip(query.names, fields, values, titles, strict=True)
@@ -350,6 +353,15 @@ def _used(node: Expression) -> frozenset[str] | None:
         return None
     names = {each.name.lower() for each in node.find_all(sql.Column, sql.Identifier)}
     return frozenset(names)
+
+
+def given_names(query: Expression) -> list[Expression]:
+    """The names that the select list of a query gives to columns."""
+    query = query.unnest()
+    while isinstance(query, sql.SetOperation):
+        query = query.this.unnest()
+    columns = query.expressions if isinstance(query, sql.Select) else ()
+    return [each.args["alias"] for each in columns if isinstance(each, sql.Alias)]
 
 
 def _names_no_column(name: sql.Identifier) -> bool:

@@ -128,7 +128,7 @@ def is_all(node: Expression) -> bool:
 
 def _key(block: SelectBlock, node: Expression, names: Sequence[str], values: Sequence[SqlValue]) -> SqlValue:
     inner = node.unnest()
-    if isinstance(inner, sql.Literal) and not inner.is_string:
+    if values and isinstance(inner, sql.Literal) and not inner.is_string:
         if not (inner.this.isdigit() and 0 < int(inner.this) <= len(values)):
             block.places.wrong(f"ORDER BY {inner.this}: there {are(len(values))}", node)
         return c.span(values[int(inner.this) - 1])

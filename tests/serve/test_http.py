@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import ddlog
+from ddlog.durability.store import FileStore
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.serve import connections, questions
 from ddlog.serve.answers import ARROW, LINES
@@ -503,3 +504,18 @@ def test_a_slow_subscriber_gets_the_sum(serving: Serving) -> None:
         for each in json.loads(event.data)["relations"].get("Name", ()):
             rows[each["row"]["name"]] += each["weight"]
     assert +rows == Counter({"9": 1}) and not -rows
+
+
+def test_a_commit_that_cannot_be_written_is_no_error_of_the_request(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with serving(PROGRAM, state=tmp_path / "s").client() as client:
+        body = {"insert": {"Link": [["a", "b"]]}}
+        with monkeypatch.context() as patch:
+            patch.setattr(FileStore, "append", full)
+            answer = client.post("/transactions", json=body)
+            assert (answer.status_code, answer.json()["errors"][0]["kind"]) == (507, "NotKeptOnDisk")
+        assert client.post("/transactions", json=body).status_code == 200

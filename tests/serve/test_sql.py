@@ -55,6 +55,35 @@ def test_tables_and_views_have_their_own_names(serving: Serving, program: ddlog.
         assert refused["hint"] == "the output relations are totals, twice"
 
 
+def test_columns_have_the_names_of_files(serving: Serving, tmp_path: Path) -> None:
+    """In rows, in questions, and where the client looks a row up."""
+    (tmp_path / "names.sql").write_text(
+        'CREATE TABLE t ("Order ID" INTEGER PRIMARY KEY, key TEXT); CREATE VIEW v AS SELECT * FROM t;'
+    )
+    served = serving(ddlog.compile(tmp_path / "names.sql"))
+    row = {"Order ID": 1, "key": "x"}
+    with served.client() as client:
+        assert client.post("/transactions", json={"insert": {"t": [row]}}).status_code == 200
+        assert client.get("/relations/v/rows").json()["rows"] == [row]
+        assert client.post("/why", json={"relation": "v", "row": row}).status_code == 200
+        call = {"method": "find", "arguments": {"relation": "T", "values": {"Order ID": 1}}}
+        assert client.post("/call", json=call).status_code == 200
+        call["arguments"] = {"relation": "T", "values": {"order_id": 1}}
+        assert "has no column order_id" in client.post("/call", json=call).text
+    with ddlog.connect(served.address) as session:
+        session.modify("t", 1, {"key_": "y"})
+        session.commit()
+        assert session["v"].to_arrow().to_pylist() == [{"Order ID": 1, "key": "y"}]
+
+
+def test_a_parameter_that_there_is_not_is_refused(serving: Serving, program: ddlog.Program) -> None:
+    with serving(program).client() as client:
+        wrong = client.post("/transactions?change=true", json=[])
+        assert wrong.status_code == 400
+        assert "no parameter 'change'; there may be changes, relation, kind" in wrong.text
+        assert "no parameter 'x'; it has none" in client.get("/schema?x=1").text
+
+
 def test_statements_from_python(serving: Serving, program: ddlog.Program) -> None:
     served = serving(program)
     with ddlog.connect(served.address) as session:

@@ -387,6 +387,12 @@ class Generator:
             for name, kind in zip(names, kinds, strict=True):
                 scope.columns.setdefault(kind, []).append(f"{alias}.{name}")
             return f"({inner}) {alias}", scope
+        if depth > 0 and self.random.random() < 0.1:
+            other, side = self.alias(), self.random.choice(["", "LEFT ", "RIGHT ", "FULL "])
+            on = self.random.choice(["USING (a)", "USING (s)", "USING (a, s)"])
+            scopes = self.scope_of("r", alias), self.scope_of("t", other)
+            scope = Scope({k: [each for one in scopes for each in one.of(k)] for k in KINDS})
+            return f"(r {alias} {side}JOIN t {other} {on})", scope
         table = self.random.choice(list(COLUMNS))
         return f"{table} {alias}", self.scope_of(table, alias)
 
@@ -409,6 +415,12 @@ class Generator:
                     "ANTI JOIN",
                 ]
             )
+            if kind == "CROSS JOIN" and r.random() < 0.5:
+                beside, third = self.source(depth)
+                pairs = [(a, b) for k in ("int", "str") for a in inner.of(k) for b in third.of(k)]
+                on = "{} = {}".format(*r.choice(pairs)) if pairs else "TRUE"
+                text = f"{text}, {more} {r.choice(['RIGHT', 'FULL', 'LEFT'])} JOIN {beside} ON {on}"
+                return text, Scope({k: [*both.of(k), *third.of(k)] for k in KINDS})
             if kind == "CROSS JOIN":
                 text = f"{text} CROSS JOIN {more}"
             else:

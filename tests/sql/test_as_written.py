@@ -229,6 +229,27 @@ SELECT w - d AS x FROM t UNION SELECT INTERVAL (k) DAY FROM p
 SELECT w - d AS x FROM t EXCEPT SELECT INTERVAL (k) DAY FROM p
 SELECT pk FROM t WHERE w - d > INTERVAL '10 days' AND (w - d) IN (SELECT w - d FROM t)
 SELECT pk, max(w - d) OVER (PARTITION BY a) AS x, age(d, DATE '2000-02-29') AS y, age(DATE '2000-02-29', w) AS z, rank() OVER (ORDER BY w - d) AS r FROM t
+SELECT DISTINCT ON (a) b % 2 AS a, -pk AS pk FROM t ORDER BY a, pk
+SELECT DISTINCT ON (2) pk, a FROM t ORDER BY 2, 1 DESC
+SELECT DISTINCT ON (a) a, b, pk FROM t ORDER BY ALL
+SELECT DISTINCT ON (a, n) count(*) AS n, a, max(pk) AS pk FROM t GROUP BY a, b ORDER BY n, a, pk DESC
+SELECT pk, sum(b) OVER (ORDER BY 1) AS x, rank() OVER (PARTITION BY 1 ORDER BY 1, pk) AS r FROM t
+SELECT q.a AS qa, t.a AS ta, a AS x, count(*) AS n FROM (SELECT c AS a FROM p) q FULL JOIN t USING (a) GROUP BY ALL
+SELECT t.pk, q.a AS qa, t.*, a AS x FROM t RIGHT JOIN (SELECT c AS a FROM p) q USING (a) WHERE t.a IS NULL
+SELECT pk, q.a AS qa, u.a AS ua, t.a AS ta, a FROM t LEFT JOIN (SELECT c AS a FROM p) q USING (a) FULL JOIN (SELECT k AS a FROM p) u USING (a)
+SELECT z.a AS v FROM (t NATURAL FULL JOIN (SELECT k AS a FROM p)) AS z
+SELECT l.k, t.pk, p.c FROM l, t RIGHT JOIN p ON t.a = p.c
+SELECT l.k AS lk, t.pk, p.k AS pk2, q.c FROM l, t FULL JOIN p ON t.a = p.c AND p.k > 0, p q LEFT JOIN l m ON q.k = m.k
+SELECT u.c AS uc, p.c, l.k FROM p u, l JOIN p USING (k)
+SELECT u.c AS uc, p.c, t.pk FROM p u, l JOIN p USING (k) LEFT JOIN t ON t.a = u.c AND t.b > p.c
+SELECT t.pk, x.c, x.k FROM t LEFT JOIN (p x JOIN p y ON x.c = y.c AND x.k IN (SELECT l.k FROM l WHERE l.k > y.k)) ON t.a = x.c
+SELECT x.c, y.k FROM (p x JOIN p y ON x.c = y.c AND EXISTS (SELECT 1 FROM t WHERE a > y.k)) LEFT JOIN l ON l.k = y.k
+SELECT a, count(DISTINCT (b, s)) AS n, count(DISTINCT (b, m)) FILTER (WHERE pk % 2 = 0) AS k FROM t GROUP BY a
+SELECT a, string_agg(s, chr(10) || '-' ORDER BY s, pk) AS j FROM t GROUP BY a
+SELECT pk, to_json(m) AS x, json_object('m', m * 1000000000000000000) AS y, to_json(CAST(m / 1000000 AS DECIMAL(12, 8))) AS z FROM t
+SELECT pk, epoch(INTERVAL (a * 7) MONTH) AS e, epoch(INTERVAL (-b * 5) MONTH) AS f, strftime(w, '%n') AS n FROM t
+SELECT pk, time_bucket(INTERVAL '2 days', w, TIMESTAMP '2020-01-02 03:00:00') AS x, time_bucket(INTERVAL '7 months', d, DATE '2020-03-05') AS y FROM t
+SELECT pk, (~a) + 1 AS x, ~(a + 1) AS y, ~a & 1 AS z FROM t
 SELECT pk, date_add(d, INTERVAL (a) MONTH) AS x, epoch(w - d) AS y, extract(day FROM (w - d)) AS z, extract(month FROM INTERVAL (a * 7) MONTH) AS u FROM t
 """  # noqa: E501
 
@@ -366,6 +387,27 @@ def refusal(query: str) -> str:
             "PIVOT t ON s USING sum(a",
         ),
         ("SELECT min(zz) AS zz FROM t", "unknown column `zz`: zz"),
+        ("SELECT arg_max(a) FROM t", "the function ARG_MAX takes two arguments: arg_max(a"),
+        ("SELECT regr_count(a) FROM t", "REGR_COUNT takes two arguments: regr_count(a"),
+        ("SELECT arg_max() FROM t", "the expression ARG_MAX() takes an argument: t"),
+        ("SELECT count(DISTINCT *) FROM t", "COUNT(DISTINCT *) is not supported: count(DISTINCT *"),
+        (
+            "SELECT string_agg(s, s) FROM t",
+            "a separator that is not a constant is not supported: s",
+        ),
+        (
+            "SELECT ~a + 1 FROM t",
+            "`~` before arithmetic without parentheses is not supported: write (~x) + 1 or ~(x + 1): a",
+        ),
+        (
+            "SELECT regexp_extract(s, '(a)', ['x']) FROM t",
+            "the function REGEXP_EXTRACT is not defined for VARCHAR[]: 'x'",
+        ),
+        (
+            "SELECT pk FROM p, LATERAL (SELECT c + 1 AS c) q RIGHT JOIN t ON a = q.c",
+            "a RIGHT or FULL join with LATERAL is not supported: LATERAL (SELECT c + 1 AS c) q",
+        ),
+        ("SELECT pk FROM l, p RIGHT JOIN t ON l.k = a", "unknown table `l`: l.k"),
     ],
 )
 def test_errors_name_what_stands_there(query: str, error: str) -> None:
@@ -397,7 +439,8 @@ def test_subqueries_under_or_cost_what_the_table_has(test: str) -> None:
 
 CALLS = """trunc(x, 1); floor(x, 1); instr(s, 'a', 2); array_slice([1], 1, 2, 1); week(d, 1); length(s, 'x');
 split(s, 'a', 2); regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s); to_days(); substr(s);
-json_object(a)"""
+json_object(a); list_contains([1], 1, 1); substring(s, 1, 2, 3);
+time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
 
 
 @pytest.mark.parametrize("call", CALLS.replace("\n", " ").split("; "))

@@ -42,6 +42,7 @@ STATEMENTS = (
     "INSERT INTO b SELECT n, t FROM v",
     "UPDATE k SET a = a + 1, s = s || 'x' WHERE {}",
     "UPDATE k SET id = id + 100",
+    "UPDATE k SET (a, s) = (a + 1, s || 'y') WHERE {}",
     "UPDATE b SET d = d * 2, a = (SELECT max(id) FROM k) WHERE {}",
     "UPDATE k SET a = v.n FROM v WHERE v.s = k.s AND {}",
     "DELETE FROM b WHERE {}",

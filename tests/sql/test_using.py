@@ -13,6 +13,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from tests.sql.duck import program_of
 
 SHOP = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, since DATE);
@@ -237,3 +238,16 @@ def test_all_statements_with_errors_are_told_at_once(
     assert main(["run", str(path)]) == 1
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
     assert [line.split(":")[2] for line in told] == ["1", "2", "3", "4"]
+
+
+def test_a_view_has_the_names_that_its_own_query_gives() -> None:
+    text = """CREATE TABLE t ("Id" INTEGER PRIMARY KEY, "Name" TEXT);
+    CREATE VIEW v AS SELECT "Id" AS "ID", name AS "Key" FROM t UNION ALL SELECT "Id", 'x' FROM t;
+    CREATE VIEW w("iD", "NAME") AS SELECT * FROM t;
+    CREATE VIEW x AS SELECT * FROM t;"""
+    with program_of(text).session() as session:
+        titles = {each: session.program.relations[each].titles for each in ("V", "W", "X")}
+        assert titles == {"V": ("ID", "Key"), "W": ("iD", "NAME"), "X": ("Id", "Name")}
+        assert session.select('SELECT "Id" AS "ID" FROM t').to_arrow().column_names == ["ID"]
+        outcome = session.execute("INSERT INTO t VALUES (1, 'a') RETURNING id AS \"ID\", name")
+        assert outcome.rows.to_arrow().to_pylist() == [{"ID": 1, "Name": "a"}]

@@ -10,7 +10,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.durability import reports
+from ddlog.durability import records, reports
 from ddlog.durability.schema import make
 from ddlog.durability.store import FileStore
 from ddlog.durability.upgrades import FIRST as FIRST_TABLES
@@ -88,5 +88,32 @@ def test_a_state_of_version_1_is_upgraded(kept: Path) -> None:
         list(reports.described(str(kept)))
     for _ in range(2):
         with closing(FileStore.open(kept)) as store:
-            assert store.applied() == {"a", "b"}
+            assert store.applied() == ["a", "b"]
     assert list(reports.checked(str(kept))) == ["epoch 1: all of it is as it was written"]
+
+
+def test_the_last_keys_of_requests_are_kept_and_all_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "LAST_KEYS", 16)
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    program = ddlog.compile(tmp_path / "p.dl")
+    last = 0
+    for _ in range(2):
+        with program.session(state=tmp_path / "s") as session:
+            for number in range(last, last + 30):
+                assert not session.applied.has(f"{records.KEY}{number}")
+                session.applied.note([f"{records.KEY}{number}", f"id {number}"])
+                session.insert("M", (number,))
+                session.commit()
+                oldest = max(number - 16, -1)
+                assert oldest < 0 or not session.applied.has(f"{records.KEY}{oldest}")
+                assert all(session.applied.has(f"{records.KEY}{n}") for n in range(oldest + 1, number + 1))
+                assert all(session.applied.has(f"id {n}") for n in range(number + 1))
+        last += 30
+        (told,) = reports.checked(str(tmp_path / "s"))
+        assert told.endswith("all of it is as it was written")
+    with closing(FileStore.open(tmp_path / "s")) as store:
+        keys = [each for each in store.applied() if each.startswith(records.KEY)]
+        assert 16 <= len(keys) <= 18
+        assert keys[-1] == f"{records.KEY}59"

@@ -213,7 +213,7 @@ class Durable(DurableState):
         contents = contents_of(self.store, {each.id for each in inputs})
         return any(count_of(contents, each, self.epoch) for each in inputs)
 
-    def known_ids(self) -> set[str]:
+    def known_ids(self) -> list[str]:
         return self.store.applied()
 
     def _write_checkpoint(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
+from ...durability import records
 from ...engine.divergence import Unsettled
 from ...engine.interrupt import deferred
 from ...engine.memory import Exhausted
@@ -40,18 +42,21 @@ T = TypeVar("T")
 
 
 class UpdateIds:
-    """The ids of the updates of committed transactions, and of the open one. `known` gives those of before
-    the session, when the first id is asked for."""
+    """The ids of the updates of committed transactions, and of the open one; of requests with a key the last
+    ones. `known` gives those of before the session, the newest last, when the first id is asked for."""
 
     def __init__(self, known: Callable[[], Collection[str]]) -> None:
         self._known, self._ids = known, set[str]()
+        self._keys = deque[str]()
         self._asked = False
         self.pending: list[str] = []
 
     def has(self, id: str) -> bool:
         """Whether an update with this id was applied."""
         if not self._asked:
-            self._ids, self._asked = set(self._known()), True
+            self._asked, ids = True, [*self._known(), *self._ids]
+            self._ids = set[str]()
+            self._add(ids)
         return id in self._ids or id in self.pending
 
     def note(self, ids: Iterable[str]) -> None:
@@ -61,8 +66,16 @@ class UpdateIds:
     def settle(self, committed: bool) -> None:
         """Ends the transaction."""
         if committed:
-            self._ids.update(self.pending)
+            self._add(self.pending)
         self.pending = []
+
+    def _add(self, ids: Iterable[str]) -> None:
+        for id in ids:
+            if id.startswith(records.KEY) and id not in self._ids:
+                self._keys.append(id)
+            self._ids.add(id)
+        while len(self._keys) > records.LAST_KEYS:
+            self._ids.discard(self._keys.popleft())
 
 
 class Diagnosing(Generic[T]):
