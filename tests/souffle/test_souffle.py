@@ -464,6 +464,18 @@ def test_choices_in_a_recursion_are_legal_whatever_was_there_before(contents: li
         assert chosen_of(program, [edges]) == (pairs, seen)
 
 
+def test_annotations_are_left_out() -> None:
+    """They may hold any tokens, and brackets of each kind in pairs."""
+    text = """
+    @[about(r(")]", {1}).)]
+    .decl r(@[first] x: number) // of [
+    .output r
+    @[a] @[b = [c]]
+    r(x) :- @![inner "]"] x = 1.
+    """
+    assert outputs(text, "R") == [(1,)]
+
+
 def test_texts_are_added() -> None:
     text = """
     .decl part(s: symbol)
