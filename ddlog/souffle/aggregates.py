@@ -139,6 +139,7 @@ def _supply(title: str, rule: BodyWriter, at: Span) -> Supply:
         uses = occurrences(literals)
         uses.update(names)
         outer = BodyWriter(output, rule.kinds, title, uses, at, rule.where, in_recursion=rule.in_recursion)
+        outer.patterns.known = frozenset(rule.bound)
         known = [name for literal in literals for name in names_of(literal)]
         lacking = [name for name in names if name not in known]
         lacking += [name for name in rule.supplied if name in known]
