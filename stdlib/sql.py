@@ -122,6 +122,7 @@ from .sqlvalues import date_text as date_text
 from .sqlvalues import days_of as days_of
 from .sqlvalues import decimal_text as decimal_text
 from .sqlvalues import double_text as double_text
+from .sqlvalues import integer_of as integer_of
 from .sqlvalues import last_day as last_day
 from .sqlvalues import make_date as make_date
 from .sqlvalues import make_time as make_time
@@ -255,6 +256,10 @@ def lcm(a: int, b: int) -> int:
 
 def hex(a: int) -> str:
     return f"{a & (1 << 64) - 1:X}"
+
+
+def fixed_text(a: float) -> str:
+    return f"{a:f}"
 
 
 def double_mod(a: float, b: float) -> float:

@@ -36,12 +36,20 @@ _ZONE = re.compile(r"|\s*(?:Z|[+-]\d\d(?::?\d\d)?)|\s+[A-Z][\w/+-]*", re.ASCII |
 _DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(rf"[+-]?(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?", re.ASCII)
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|[bB][01]+(?:_[01]+)*)")
+_WHOLE = re.compile(r"[+-]?(?:0x[0-9a-f]+|0b[01]+|[0-9]+)", re.IGNORECASE | re.ASCII)
 _SPACES = " \t\n\r\v\f"
 
 
 def read_integer(text: str) -> Struct:
     text = text.strip(_SPACES)
     return some(int(text, 0)) if _BASED.fullmatch(text) else read_decimal(text, 0)
+
+
+def integer_of(text: str) -> Struct:
+    if not _WHOLE.fullmatch(text):
+        return NONE
+    base = {"0x": 16, "0b": 2}.get(text.lstrip("+-")[:2].lower(), 10)
+    return some(int(text, base))
 
 
 def read_decimal(text: str, places: int) -> Struct:

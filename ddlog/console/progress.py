@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from textwrap import shorten
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -84,6 +86,15 @@ class ProgressLine:
             if self._status is not None:
                 self._status.stop()
                 self._status = None
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Shows nothing while another program has the terminal."""
+        self.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            self.__enter__()
 
     def _print_lines(self) -> None:
         """A line every ten seconds, until one of these moments has no work."""

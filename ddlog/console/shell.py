@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -297,6 +298,10 @@ class Shell:
     def leave(self) -> None:
         """Ends the conversation."""
         self._interpreter.ended = True
+
+    def aside(self) -> AbstractContextManager[None]:
+        """While another program has the terminal."""
+        return self._progress.aside()
 
     # ------------------------------------------------------------- answers
 

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -41,6 +42,7 @@ class Conversation(Protocol):
     def relations(self) -> None: ...
     def help(self) -> None: ...
     def leave(self) -> None: ...
+    def aside(self) -> AbstractContextManager[None]: ...
 
 
 _EPOCH = re.compile(r"\d+\Z")
@@ -123,7 +125,8 @@ def _edit(shell: Conversation, rest: str) -> None:
         path = Path(folder, "input.dl")
         path.write_text(shell.last, "utf-8")
         try:
-            ended = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+            with shell.aside():
+                ended = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
         except (OSError, ValueError) as error:
             raise DDlogError([NoEditor(editor, str(error))]) from None
         if ended:

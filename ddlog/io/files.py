@@ -120,6 +120,8 @@ def _misnamed(path: Path, inputs: Collection[str], others: Collection[str]) -> D
 
 def _entries(folder: Path) -> list[Path]:
     if not folder.exists():
+        if folder.suffix:
+            raise DDlogError([errors.CannotRead(path=str(folder), reason="No such file or directory")])
         raise DDlogError([errors.NoSuchDirectory(path=str(folder))])
     try:
         entries = sorted(folder.iterdir())

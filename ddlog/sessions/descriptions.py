@@ -11,6 +11,7 @@ from ..errors.source import Source
 from ..errors.sql import NoRowToExplain, WrongSql
 from ..errors.unknown import unknown_name
 from ..sql.literals import readable
+from ..syntax.lexer import Places
 from .answers import Executing, asked, result_of
 from .extension import check_changeable
 from .hosts.host import Host
@@ -25,6 +26,7 @@ _TELLS = re.compile(
     | (?P<explain>EXPLAIN)\b)(?P<rest>.*?);?\s*\Z""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
+_ROW = re.compile(r"\s*(\w+)\(")
 _NAME = re.compile(r"\s*(\w+(?:\.\w+)?|\"[^\"]+\")\s*\Z")
 
 
@@ -41,6 +43,11 @@ def told(session: Executing, text: str, name: str) -> Result | None:
         return _table(session, ("column_name", "column_type", "nullable", "primary_key"), rows)
     if found["show"]:
         return _table(session, ("name", "kind"), list(_tables(session.program)))
+    asked_of = _ROW.match(found["rest"])
+    if asked_of is not None and asked_of[1] in session.program.relations:
+        span = Places(rest).span(len(blank) + asked_of.start(1), len(rest.text.rstrip()))
+        help = "`why` explains a row of a relation"
+        raise DDlogError([WrongSql("EXPLAIN is about a statement of SQL", span=span, help=help)])
     lines = _why(session, rest) if found["why"] else _plan(session, rest)
     return _table(session, ("why" if found["why"] else "plan",), [(line,) for line in lines])
 

@@ -118,7 +118,9 @@ def _body(
     """The body of a rule that binds all of the variables `needed`."""
     uses = occurrences(tuple(literals))
     uses.update(needed)
-    body = BodyWriter(rule.output, rule.kinds, title, uses, summary.span, "aggregate")
+    body = BodyWriter(
+        rule.output, rule.kinds, title, uses, summary.span, "aggregate", in_recursion=rule.in_recursion
+    )
     if not body.arrange(literals, summary.outer, _supply(title, rule, summary.span)):
         return None
     missing = [ast.Named(summary.span, name) for name in needed if name not in body.bound]
@@ -136,7 +138,8 @@ def _supply(title: str, rule: BodyWriter, at: Span) -> Supply:
         _declare(domain, names, rule, at)
         uses = occurrences(literals)
         uses.update(names)
-        outer = BodyWriter(output, rule.kinds, title, uses, at, rule.where)
+        outer = BodyWriter(output, rule.kinds, title, uses, at, rule.where, in_recursion=rule.in_recursion)
+        outer.patterns.known = frozenset(rule.bound)
         known = [name for literal in literals for name in names_of(literal)]
         lacking = [name for name in names if name not in known]
         lacking += [name for name in rule.supplied if name in known]

@@ -221,6 +221,9 @@ class ArgumentWriter:
         if name in REAL:
             self.functions["import fp"] = None
         functor = FUNCTORS[name]
+        if name == "to_string" and self.kinds.of(args[0]) == "float":
+            self.functions["import sql as sql"] = None
+            return tree("sql::fixed_text($ as double)", self.typed(args[0]), at=at)
         if name == "to_string" or functor.cast:
             return self._template(functor.template, self.typed(args[0]), at=at)
         return self._template(functor.template, *self.values(args), at=at)

@@ -95,8 +95,8 @@ function substring(s: string, start: {number}, length: {number}): string {{
     "number_of": """\
 // Stops where the text is no number.
 function number_of(s: string): {number} {{
-    var found = match (parse_dec_i64(s)) {{
-        Some{{var x}} -> if (x as {number} as s64 == x) Some{{x as {number}}} else None,
+    var found = match (sql::integer_of(s)) {{
+        Some{{var x}} -> if (x as {number} as bigint == x) Some{{x as {number}}} else None,
         None -> None
     }};
     sql::sure(found, s, "number of {word} bits")
@@ -104,8 +104,8 @@ function number_of(s: string): {number} {{
     "unsigned_of": """\
 // Stops where the text is no number.
 function unsigned_of(s: string): {bits} {{
-    var found = match (parse_dec_u64(s)) {{
-        Some{{var x}} -> if (x as {bits} as u64 == x) Some{{x as {bits}}} else None,
+    var found = match (sql::integer_of(s)) {{
+        Some{{var x}} -> {{ var u = x as {number} as {bits}; if (u as bigint == x) Some{{u}} else None }},
         None -> None
     }};
     sql::sure(found, s, "unsigned number of {word} bits")

@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     r"""
     (?P<SPACE>      (?: \s+ | //[^\n]* )+ )
   | (?P<COMMENT>    /\* )
+  | (?P<ANNOTATION> @!?\[ )
   | (?P<LINE>       \# (?: \\\r?\n | [^\n] )* )
   | (?P<CHOICE>     choice-domain \b )
   | (?P<DIRECTIVE>  \. [a-z_]+ \b )
@@ -78,6 +79,11 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
         elif kind == "OPEN":
             token, at = _string(places, start, found)
             yield token
+        elif kind == "ANNOTATION":
+            at = _annotation_end(text, at)
+            if at < 0:
+                at, why = len(text), "this annotation has no closing `]`"
+                found.append(BadCharacter("@", span=places.span(start, start + 1), help=why))
         elif kind == "DIRECTIVE" and value not in words:
             if text[text.rfind("\n", 0, start) + 1 : start].strip():
                 at = start + 1  # the period ends a rule, and a name follows it at once
@@ -105,6 +111,17 @@ def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
         found.append(errors.UnclosedSouffleComment(span=places.span(start, start + 2)))
         return len(text)
     return end + 2
+
+
+def _annotation_end(text: str, at: int) -> int:
+    """Where an annotation ends: behind the bracket that closes its first one. It may hold any tokens. -1 if
+    it does not end."""
+    depth = 1
+    while depth and at < len(text):
+        match = _STRING.match(text, at + 1) if text[at] == '"' else _TOKEN.match(text, at)
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        at = match.end() if match else len(text)
+    return -1 if depth else at
 
 
 def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Lexeme, int]:

@@ -139,7 +139,7 @@ class _Normalizer:
         others = _plain_names(tuple(each for each in body if each is not term))
         if var.name not in others:
             return [self._summary(var.name, aggregate, outside, var.name)]
-        if var.name in _plain_names((aggregate.target, aggregate.body)):
+        if var.name in names_of((aggregate.target, aggregate.body)):
             return [_without_values(term, take)]  # its value is compared with the variable that it depends on
         return [self._summary(var.name, aggregate, outside, "")]
 

@@ -9,6 +9,7 @@ from ..errors.diagnostics import Diagnostic, Note, in_order
 from ..errors.nearest import meant, nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
+from ..errors.unknown import unknown_name
 from ..syntax.automaton import END, Automaton
 from ..syntax.brackets import BRACKETS, CLOSING, PlacedBracket, open_bracket
 from ..syntax.tables import ParseTables, tables
@@ -25,6 +26,10 @@ DIRECTIVES = (
     *(".type", ".symbol_type", ".number_type", ".decl", ".input", ".output", ".printsize", ".limitsize"),
     ".debug_delta",
     *(".pragma", ".functor", ".lattice", ".comp", ".init", ".override"),
+)
+_QUALIFIERS = (
+    *("inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete", "eqrel", "choice-domain"),
+    *("overridable", "input", "output", "printsize"),
 )
 _KINDS = {
     "IDENT": "a name",
@@ -95,6 +100,14 @@ class _SouffleParser:
         ):
             return False
         if self._is_bad(self.tokens[at - 1]):
+            return True
+        bracket, last = self.tokens[max(0, at - 2)], self.tokens[at - 1]
+        if (
+            last.kind == "IDENT"
+            and bracket.value in (")", *_QUALIFIERS)
+            and bracket.span.end_line == before.line
+        ):
+            self.found.append(unknown_name("qualifier", last.value, _QUALIFIERS, before))
             return True
         end = Span(before.source, before.end_line, before.end_column, before.end_line, before.end_column)
         self.found.append(MissingPeriod(span=end))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from .. import syntax
@@ -16,17 +17,23 @@ from .expressions import ArgumentWriter
 @dataclass
 class Patterns:
     """Writes the patterns of one rule. `bound` are the variables that have values so far; `uses` says how
-    often each occurs in the rule. `deferred` are equalities that no pattern can express."""
+    often each occurs in the rule. `deferred` are equalities that no pattern can express. `known`, if it is
+    given, are all variables that will have values: what depends on others is left open."""
 
     writer: ArgumentWriter
     uses: Counter[str]
     bound: set[str] = field(default_factory=set)
     deferred: list[ast.Compare] = field(default_factory=list)
+    known: Set[str] | None = None
     number: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def is_ground(self, expr: ast.Expr) -> bool:
         """Whether the value of the expression is known."""
         return names_of(expr) <= self.bound and not has_wildcard(expr)
+
+    def is_known(self, expr: ast.Expr) -> bool:
+        """Whether the value of the expression will be known."""
+        return self.known is None or names_of(expr) <= self.known
 
     def of_term(self, expr: ast.Expr) -> syntax.Expr:
         """The pattern of a column of a term."""
@@ -49,6 +56,8 @@ class Patterns:
                     return self.taken_apart(expr, new)
         if not new and self.is_ground(expr):
             return self.writer.value(expr)
+        if not self.is_known(expr):
+            return syntax.Wildcard(expr.span)
         return self._variable(self._later(expr), new)
 
     def _variable(self, var: ast.Named, new: bool) -> syntax.Expr:

@@ -232,7 +232,10 @@ class BodyWriter:
     def _compare(self, span: Span, op: str, left: ast.Expr, right: ast.Expr) -> None:
         if op == "=" and isinstance(left, ast.RecordValue) and isinstance(right, ast.RecordValue):
             pairs = zip(left.items, right.items, strict=False)
-            self.patterns.deferred += [ast.Compare(span, "=", one, other) for one, other in pairs]
+            equal = [
+                ast.Compare(span, "=", *pair) for pair in pairs if all(map(self.patterns.is_known, pair))
+            ]
+            self.patterns.deferred += equal
             return
         ground = self.patterns.is_ground
         if op != "=" or (ground(left) and ground(right)):

@@ -184,7 +184,7 @@ class _KeptRules:
             same = [tree(f"row.{i} == other.{i}", at=self.span) for i in sorted(pair.shared.difference(key))]
             self._function(
                 test, {"row": self.row, "other": self.row}, BOOLEAN,
-                *self._sides(pair), _joined("and", [*same, *condition]),
+                *self._sides(pair), *self._holds([*same, *condition]),
             )  # fmt: skip
             tests.append(tree(f"{test}(row, other)"))
         function = self.output.function_name(f"{title}_kept")
@@ -203,6 +203,23 @@ class _KeptRules:
             return None
         self._names = {name: body.writer.naming.name(name) for name in sorted(names_of(pair.clause.heads))}
         return [part.expr for part in body.parts if isinstance(part, syntax.Condition)]
+
+    def _holds(self, conditions: Sequence[syntax.Expr]) -> tuple[syntax.Expr, ...]:
+        """Whether all conditions hold, as the last of some statements. A condition that takes a value apart
+        binds variables for those after it."""
+        for i, each in enumerate(conditions):
+            if isinstance(each, syntax.Assign):
+                rest = self._holds(conditions[i + 1 :])
+                if self.output.types.always_matches(each.target):
+                    rest = (each, *rest)
+                else:
+                    then = _block(rest)
+                    match = tree(
+                        "match ($) {$ -> $, _ -> false}", each.value, each.target, then, at=each.span
+                    )
+                    rest = (match,)
+                return rest if i == 0 else (_joined("and", [*conditions[:i], _block(rest)]),)
+        return (_joined("and", conditions),)
 
     def _sides(self, pair: _Pair) -> Iterator[syntax.Expr]:
         """The assignments that take the two rows apart. A variable of both has the same value in both: they
@@ -372,6 +389,10 @@ def _is_test(literal: Literal) -> bool:
 
 def _hint(arg: ast.Expr) -> str:
     return arg.name if isinstance(arg, ast.Named) else "value"
+
+
+def _block(exprs: tuple[syntax.Expr, ...]) -> syntax.Expr:
+    return exprs[0] if len(exprs) == 1 else syntax.Block(exprs, exprs[0].span)
 
 
 def _joined(word: str, tests: Sequence[syntax.Expr]) -> syntax.Expr:

@@ -16,6 +16,7 @@ from ..errors.source import Span
 from ..errors.unknown import unknown_name
 from ..lowering.stratify import strongly_connected
 from ..syntax.templates import NOWHERE, placed
+from ..syntax.walk import nodes
 from . import syntax as ast
 from .functors import FUNCTION_NAMES
 from .names import FreeNames, assigned, small
@@ -81,6 +82,14 @@ class SouffleTypes:
             self.optional.add(kind)
             for field in self.fields(kind):
                 self.allow_nil(self.kind(field.type))
+
+    def always_matches(self, pattern: syntax.Expr) -> bool:
+        """Whether a pattern of variables, as it is written here, fits every value of its type."""
+        several = (each.branches for each in self.unions.values() if len(each.branches) > 1)
+        partial = {"Some", *(self.constructors[f"${each.name}"] for each in itertools.chain(*several))}
+        return not any(
+            isinstance(each, syntax.Struct) and each.constructor in partial for each in nodes(pattern)
+        )
 
     # --------------------------------------------------------------- output
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _SPACE = re.compile(r"\s*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:\s+|#[^\n]*)*")
-_PUNCTUATION = re.compile(r"<-|->|[^\w\s]|\w+")
+_PIECE = re.compile(r"<-|->|\d+(?:\.\d\w*)+|[^\w\s]|\w+")
 
 
 class TextFault(Exception):
@@ -82,7 +82,7 @@ class Cursor:
 
     def next_piece(self) -> tuple[str, int, int]:
         """The next word or sign, and its place, without passing over it."""
-        found = _PUNCTUATION.match(self.text, self.skip())
+        found = _PIECE.match(self.text, self.skip())
         if found is None:
             return "", self.position, self.position
         return found.group(), found.start(), found.end()

@@ -276,7 +276,11 @@ def _read_collection(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
         if collection.kind != "Vec":
             raise cursor.fault(f"expected {type}")
         return collection.build([read_value(cursor, collection.element, typedefs)])
-    elements = [read_value(cursor, collection.element, typedefs) for _ in cursor.items("]")]
+    elements: list[Any] = []
+    for _ in cursor.items("]"):
+        if collection.kind == "Map" and not (cursor.looking_at("(") or cursor.looking_at("@json")):
+            raise cursor.fault("expected an entry of a map, `(key, value)`")
+        elements.append(read_value(cursor, collection.element, typedefs))
     try:
         return collection.build(elements)
     except ValueError as error:

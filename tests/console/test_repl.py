@@ -323,6 +323,8 @@ STEPS: list[tuple[str, list[str]]] = [
     ("load day2.dat", ["Path: -1"]),
     ("load", ["`load` needs the name of a file"]),
     ("load gone.dl", ["gone.dl: cannot be read"]),
+    ("load gone.csv", ["gone.csv: cannot be read: No such file"]),
+    ('EXPLAIN Path("x", y);', ["<input>:1:9: EXPLAIN is about a statement of SQL", "`why` explains a row"]),
     (
         "SELECT a, count(*) AS n\n  FROM path GROUP BY a ORDER BY n DESC, a LIMIT 1;",
         ["a  n", "x  1", "(1 row, "],

@@ -291,6 +291,8 @@ def test_misnamed_files_are_errors(tmp_path: Path, names: list[str], message: st
 def test_no_directory(tmp_path: Path) -> None:
     with pytest.raises(DDlogError, match="there is no such directory"):
         find_facts(tmp_path / "none", ["Edge"])
+    with pytest.raises(DDlogError, match=r"none\.csv: cannot be read: No such file"):
+        find_facts(tmp_path / "none.csv", ["Edge"])
     (tmp_path / "file").write_text("")
     with pytest.raises(DDlogError, match="this is a file, not a directory"):
         find_facts(tmp_path / "file", ["Edge"])

@@ -52,6 +52,8 @@ CALLS = {
     "(sql::double_floor(-1.5), sql::double_ceil(-1.5), sql::double_trunc(-1.5))": "(-2, -1, -1)",
     "(sql::double_sqrt(2.25), sql::double_sqrt(-1.0), sql::double_ln(0.0), sql::double_ln(-1.0))": "(1.5, NaN, -inf, NaN)",  # noqa: E501
     "(sql::double_exp(0.0), sql::double_exp(1e9), sql::double_pow(2.0, 0.5), sql::double_pow(-1.0, 0.5))": "(1, inf, 1.4142135623730951, NaN)",  # noqa: E501
+    '(sql::integer_of("-0x1F"), sql::integer_of("0b101"), sql::integer_of("007"), sql::integer_of("3.7"))': "(Some{-31}, Some{5}, Some{7}, None)",  # noqa: E501
+    "(sql::fixed_text(3.14), sql::fixed_text(-1.0 / 0.0))": '("3.140000", "-inf")',
     '(sql::read_integer("3.7"), sql::read_integer("x"), sql::read_decimal("-1.255", 2))': "(Some{4}, None, Some{-126})",  # noqa: E501
     '(sql::read_double("1e3"), sql::read_boolean("T"), sql::read_boolean("?"))': "(Some{1000}, Some{true}, None)",  # noqa: E501
     '(sql::read_date("1970-01-03"), sql::read_time("00:00:01.5"), sql::read_timestamp("1970-01-02 00:00:01"))': "(Some{2}, Some{1500000}, Some{86401000000})",  # noqa: E501

@@ -348,6 +348,18 @@ def test_progress_lines_have_the_phase_its_rounds_and_rows(
     assert "Ends(x, n) :- Path(x, y), var n = y.group_by(x).count()." in shown
 
 
+def test_another_program_has_the_terminal_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    with progress.ProgressLine() as line:
+        with line.aside():
+            begun = len(terminal.getvalue())
+            sleep(0.3)
+            assert line._status is None and len(terminal.getvalue()) == begun
+        assert line._timer is not None
+
+
 @pytest.mark.parametrize("quiet", [False, True])
 def test_what_takes_long_and_is_done_once_is_told_once(
     quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -464,6 +464,28 @@ def test_choices_in_a_recursion_are_legal_whatever_was_there_before(contents: li
         assert chosen_of(program, [edges]) == (pairs, seen)
 
 
+def test_annotations_are_left_out() -> None:
+    """They may hold any tokens, and brackets of each kind in pairs."""
+    text = """
+    @[about(r(")]", {1}).)]
+    .decl r(@[first] x: number) // of [
+    .output r
+    @[a] @[b = [c]]
+    r(x) :- @![inner "]"] x = 1.
+    """
+    assert outputs(text, "R") == [(1,)]
+
+
+def test_an_unknown_qualifier_is_named() -> None:
+    with pytest.raises(DDlogError) as raised:
+        translated(".decl p(x: number) btre\n.decl q(x: number) eqrel ordered\nq(1).")
+    assert re.findall(r"error: .*|help: .*", str(raised.value)) == [
+        "error: program.dl:1:20: unknown qualifier `btre`",
+        "help: did you mean `btree`?",
+        "error: program.dl:2:26: unknown qualifier `ordered`",
+    ]
+
+
 def test_texts_are_added() -> None:
     text = """
     .decl part(s: symbol)

@@ -105,6 +105,8 @@ def test_text_reads_as_value(text: str, type: Type, value: Any) -> None:
         ("1 2", S32, "expected the end of the value, found `2`", 2),
         ('@json "{"', S32, "in the JSON:", 6),
         ('@json "{\\"x\\": 1, \\"x\\": 2}"', POINTS, 'in the JSON: "x" is there twice in an object', 6),
+        ("1.5", S32, "expected signed<32>, found `1.5`", 0),
+        ('["a" -> 1]', map_of(STRING, S32), 'expected an entry of a map, `(key, value)`, found `"`', 1),
         ("0x_", S32, "expected signed<32>, found `0x_`", 0),
         ('%"a"', STRING, 'only commands read files (`%"file"`)', 0),
         ('@json %"a"', POINTS, 'only commands read files (`%"file"`)', 6),
