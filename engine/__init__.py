@@ -43,7 +43,8 @@ Where to look:
   inprocess/recursion/looptimelines.py, inprocess/recursion/loopsums.py,
   inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,
   inprocess/recursion/looprecording.py
-- recursion in a runtime, and in shards: inprocess/recursion/recursion.py, shards/recursion.py
+- recursion in a runtime, and in shards: inprocess/recursion/recursion.py, shards/recursion.py; by a few rows:
+  inprocess/recursion/growthbyrows.py
 - recursions whose rules are products of relations, over bits: inprocess/recursion/products.py,
   inprocess/recursion/densesets.py, inprocess/recursion/denseset.py, inprocess/storage/bits.py
 - faults of valuations that come and go in one epoch: inprocess/joins/transientfaults.py; faults in queries of

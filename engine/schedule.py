@@ -192,7 +192,7 @@ class CircuitWalk(Generic[B]):
         self._meter = meter
         self.changes: dict[int, Any] = {}
         self.known: Mapping[NodeId, B] | None = None
-        self._results: dict[int, Mapping[str, B]] = {}
+        self.results: dict[int, Mapping[str, B]] = {}  # of fixpoints
         self.nodes: Sequence[NodeId] = ()  # of a walk that was measured
         self.times: list[float] = []
 
@@ -220,7 +220,7 @@ class CircuitWalk(Generic[B]):
                     if node.__class__ is Output:
                         outputs[node.relation] = change
                 elif isinstance(node, Fixpoint):
-                    self._results[at] = self._fixpoint(at, node)
+                    self.results[at] = self._fixpoint(at, node)
                 elif not isinstance(node, Trace):
                     raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
                 for source in done.get(at, ()):
@@ -260,7 +260,7 @@ class CircuitWalk(Generic[B]):
 
     def of_relation(self, node: FixpointResult) -> B:
         """The change of a relation of a recursion."""
-        return self._results[node.fixpoint][node.relation]
+        return self.results[node.fixpoint][node.relation]
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         get = self.changes.get

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..circuit import Fixpoint
+from ..circuit import Fixpoint, NodeId
 from ..epoch import Epoch
 from ..runtime import Delta
 from .arrangements.views import Readable
 from .operators import EpochOperators
 from .recursion.bracket import Bracketed
+from .recursion.growthbyrows import GrowthByRows
 from .recursion.memories import Imported
 from .recursion.monotoneepoch import MaintainedRecursion
 from .recursion.recursion import Recursion
@@ -26,26 +27,35 @@ class RunningEpoch(EpochOperators):
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         super().__init__(state, epoch)
         self._begun: list[MaintainedRecursion | RunningBracket | RunningLoop] = []
+        self.growths: dict[NodeId, GrowthByRows] = {}
+        """The recursions whose epochs are walked row by row."""
         self.late: list[tuple[int, Rows]] = []  # the changes of nodes that are taken in when somebody asks
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
     ) -> MaintainedRecursion | RunningBracket | RunningLoop:
-        imports = {
-            source: Imported(self.state.stores[source], self.state.weighted(source), change)
-            for source, change in changes.items()
-        }
+        imports = self.imports(changes)
         recursion = self.state.recursions[at]
         running: MaintainedRecursion | RunningBracket | RunningLoop
         if isinstance(recursion, Recursion):
-            running = MaintainedRecursion(recursion, imports, self.epoch)
+            growth = self.growths.get(at)
+            running = MaintainedRecursion(recursion, imports, self.epoch, growth.rounds if growth else 0)
         elif isinstance(recursion, Bracketed):
             running = RunningBracket(recursion, imports, self.epoch, RunningEpoch)
         else:
             running = RunningLoop(recursion, imports, self.epoch)
         self._begun.append(running)
+        self.growths.pop(at, None)  # `running` goes on from there
         running.seed(self.epoch.first)
         return running
+
+    def imports(self, changes: Mapping[int, Batch | None]) -> dict[int, Imported]:
+        """The imports of a recursion, given their changes."""
+        state = self.state
+        return {
+            source: Imported(state.stores[source], state.weighted(source), change)
+            for source, change in changes.items()
+        }
 
     def inner_states(self) -> list[State]:
         """The states of the brackets that have begun."""
@@ -80,7 +90,7 @@ class RunningEpoch(EpochOperators):
     def commit(self) -> None:
         for changed in self.changed:
             changed.commit()
-        for recursion in self._begun:
+        for recursion in (*self.growths.values(), *self._begun):
             recursion.commit()
         for at, change in self.late:
             self.state.keep_late(at, change)
@@ -90,7 +100,7 @@ class RunningEpoch(EpochOperators):
     def rollback(self) -> None:
         for changed in reversed(self.changed):
             changed.rollback()
-        for recursion in self._begun:
+        for recursion in (*self.growths.values(), *self._begun):
             recursion.rollback()
         for state in (self.state, *self.inner_states()):
             for joiner in state.joiners.values():

@@ -3,15 +3,16 @@
     n0 input            the rows that change, with their weights
     n4 joinΔ n0, n1     a function of Python           (engine/inprocess/joins/onebyone.py)
     n6 distinctΔ n4     weights in a store, row by row
-    n7 fixpoint         in the general way: from a batch to a batch, and rows again
+    n7 fixpoint         rounds of rows, while it grows (engine/inprocess/recursion/growthbyrows.py)
+    n8 orderedΔ n7      in the general way: from a batch to a batch, and rows again
 
 A walk is made once for the nodes that may change together. It has a function for each of them that can take
 rows; the walk of `engine/schedule.py` visits the others, and those whose function declines, which it does
-before it has changed anything. From a change of many rows on, it visits all that are left. A node without a
-change costs one look into a dictionary. The state is changed by the same methods of stores and groups as in
-the general way, so that the end of an epoch and its rollback are the same. Only stores that no operator reads
-are left as they are: the state notes their changes when the epoch has ended, and takes them in when somebody
-asks for it (`State.late`).
+before it has changed anything, or where the other goes on. From a change of many rows on, it visits all that
+are left. A node without a change costs one look into a dictionary. The state is changed by the same methods
+of stores and groups as in the general way, so that the end of an epoch and its rollback are the same. Only
+stores that no operator reads are left as they are: the state notes their changes when the epoch has ended,
+and takes them in when somebody asks for it (`State.late`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    Fixpoint,
+    FixpointResult,
     Input,
     Join,
     Negate,
@@ -37,8 +40,11 @@ from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
+from .arrangements.views import StoreView
 from .epoch import RunningEpoch
 from .operators import KEPT_ALREADY
+from .recursion.growthbyrows import GrowthByRows, Starts, starts_of
+from .recursion.recursion import Recursion
 from .state import ALONE, State
 from .storage.batch import Batch, Rows, few_rows, no_rows
 
@@ -126,6 +132,8 @@ class RowWalk:
             assert walk is not None
             for source in changes:
                 self._batch(source, walk, changes)
+            for at, growth in running.growths.items():
+                walk.results[at] = growth.batches()
             walk.run(left)
         if walk is not None:
             found = ((name, self._batch(source, walk, changes)) for name, source in self._outputs)
@@ -193,6 +201,10 @@ def _taking(state: State, at: NodeId) -> Take | None:
             return _group(state, at, node)
         case Sum():
             return _sum(at, node)
+        case Fixpoint() if isinstance(state.recursions[at], Recursion):
+            return _recursion(state, at, node)
+        case FixpointResult() if isinstance(state.recursions[node.fixpoint], Recursion):
+            return _result(at, node)
         case Negate():
             return _negate(at, node)
     return None
@@ -291,6 +303,50 @@ def _group(state: State, at: NodeId, node: DeltaGroup) -> Take:
         found = group.change_one(rows[0], weights[0])
         if found[0]:
             changes[at] = found
+        return True
+
+    return take
+
+
+def _recursion(state: State, at: NodeId, node: Fixpoint) -> Take:
+    sources, stores = node.reads(), state.stores
+    known: tuple[list[object], Starts] = [], Starts({}, {})  # the tables and stores that the starts know
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        nonlocal known
+        recursion, given = state.recursions[at], {each: changes[each] for each in sources if each in changes}
+        assert isinstance(recursion, Recursion)
+        if not given:
+            running.growths[at] = GrowthByRows(recursion, {}, Starts({}, {}), 0)
+            return True
+        if (
+            running.epoch.limit is not None
+            or recursion.maintaining.mode == "never"
+            or not recursion.only_grows(given)
+            or min([min(weights) for _, weights in given.values()]) < 0
+        ):
+            return False
+        tables = [relation.table for relation in recursion.sets.values()]
+        parts: list[object] = [*tables, *(stores[each] for each in sources)]
+        if parts != known[0]:
+            views = {each: StoreView(stores[each], state.weighted(each)) for each in sources}
+            known = parts, starts_of(recursion, views)
+        growth = running.growths[at] = GrowthByRows(recursion, given, known[1], running.epoch.number)
+        return growth.run()
+
+    return take
+
+
+def _result(at: NodeId, node: FixpointResult) -> Take:
+    fixpoint, relation = node.fixpoint, node.relation
+
+    def take(changes: Changes, running: RunningEpoch) -> bool:
+        growth = running.growths.get(fixpoint)
+        if growth is None:
+            return False
+        if relation in growth.came:
+            rows = growth.came[relation]
+            changes[at] = rows, [1] * len(rows)
         return True
 
     return take

@@ -21,7 +21,6 @@ from ..divergence import Changing
 from ..epoch import Epoch
 from ..inprocess.arrangements.views import GrowingView, StoreView, View
 from ..inprocess.epoch import RunningEpoch
-from ..inprocess.recursion.memories import Imported
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
 from ..inprocess.storage.batch import Batch, Rows, concat, no_rows
 from ..rules import Source
@@ -196,10 +195,7 @@ class ShardEpoch(RunningEpoch):
 
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Any:
         recursion = self.state.recursions[at]
-        imports = {
-            source: Imported(self.state.stores[source], self.state.weighted(source), change)
-            for source, change in changes.items()
-        }
+        imports = self.imports(changes)
         if isinstance(recursion, ShardsLoop):
             loop = self._loops[at] = RunningShardsLoop(recursion, imports, self.epoch, at)
             self._begun.append(loop)

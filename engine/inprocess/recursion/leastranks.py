@@ -69,9 +69,8 @@ class Since:
     size: int = 0
     count: int = 0
 
-    def add(self, imports: Mapping[int, Imported], new: Mapping[str, Array]) -> bool:
-        """Notes an epoch; False if it is too much to be noted."""
-        changes = {node: each.change for node, each in imports.items() if each.change is not None}
+    def add(self, changes: Mapping[int, Batch], new: Mapping[str, Array]) -> bool:
+        """Notes an epoch, by the changes of imports and the new rows; False if it is too much to be noted."""
         self.size += sum(change.length for change in changes.values())
         self.count += sum(map(len, new.values()))
         if self.size > thresholds.LOWERED_ROWS or self.count > thresholds.LOWERED_NEW:
@@ -99,7 +98,10 @@ def _came(change: Batch) -> Batch:
 
 
 def _together(batches: Sequence[Batch]) -> Batch:
-    columns = zip(*(each.columns for each in batches), strict=True)
+    arity = len(batches[0].columns)
+    single = [row for each in batches if isinstance(each.columns, RowColumns) for row in each.columns.given]
+    parts = [each.columns for each in batches if not isinstance(each.columns, RowColumns)]
+    columns = zip(*parts, RowColumns(single, arity), strict=True)
     return Batch(tuple(np.concatenate(each) for each in columns), sum(each.length for each in batches))
 
 

@@ -51,18 +51,19 @@ class GrowingSets:
         evaluator: Evaluator,
         products: Products | None = None,
         followed: FollowedRule | None = None,
+        rounds: int = 0,
     ) -> None:
         """`products`: the rules as products, if they are; then dense relations become bits. `followed`: the
-        rule of the rounds, if it is one that a kernel follows."""
+        rule of the rounds, if it is one that a kernel follows. `rounds` from few rows are done."""
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
-        self._rounds = 0
+        self._rounds = rounds
         self._measured = inside()
         stores = {node: each.store for node, each in imports.items()}
         self._choosing = Choosing(relations, stores, products, evaluator)
         self._dense: DenseSets | None = None
         self._followed = followed
-        self._small = 0  # rounds from few rows, one after the other
-        for relation in relations.values():
+        self._small = rounds  # from few rows, one after the other
+        for relation in () if rounds else relations.values():
             relation.begin()
 
     def changed(self, source: Source) -> int:

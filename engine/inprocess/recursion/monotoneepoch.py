@@ -24,6 +24,7 @@ from ...maintenance import Choice
 from ..storage.batch import Batch
 from .account import new_account
 from .growingset import GrowingSet
+from .growthbyrows import GROWS
 from .memories import Imported
 from .rankedmemory import RankedSets
 from .recursion import Recursion, RunningRecursion
@@ -34,12 +35,15 @@ LIMIT = "the limit of iterations was to be looked into"
 class MaintainedRecursion:
     """One epoch of a recursion. See `schedule.NestedEpoch`."""
 
-    def __init__(self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]) -> None:
+    def __init__(
+        self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Batch], rounds: int = 0
+    ) -> None:
+        """`rounds` of it are done, row by row."""
         self._recursion, self._imports, self._epoch = recursion, imports, epoch
         relations = recursion.relations
         self._account = new_account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
         self._choice = self._chosen()
-        self._maintained = recursion.begin(imports)
+        self._maintained = recursion.grow(imports, rounds) if rounds else recursion.begin(imports)
         self._anew: _Anew | None = None
         if isinstance(self._maintained.memory, RankedSets):
             self._maintained.memory.watch = self._choice.watch
@@ -51,7 +55,7 @@ class MaintainedRecursion:
         if self._epoch.limit is not None:
             return account.settle("its iterations are limited")
         if recursion.ranked is None and recursion.maintaining.mode != "never":
-            return account.settle("it only grows")
+            return account.settle(GROWS)
         return account.choose()
 
     # ------------------------------------------------------------- iterating

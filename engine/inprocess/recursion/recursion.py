@@ -9,15 +9,15 @@ cannot be searched is a loop (`loops`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
 from ...circuit import DeltaJoin, Fixpoint, Join
 from ...divergence import Changing
-from ...fixpoint import Memory, iterate, seed
+from ...fixpoint import Memory, derive_from, iterate, seed
 from ...maintenance import Costs, Maintaining
-from ...rules import rules_of, schemas_of
+from ...rules import Source, rules_of, schemas_of
 from ...schema import Array, RowFault, Schema
 from ..joins.join import Joiner
 from ..storage.batch import Batch
@@ -123,9 +123,9 @@ class Recursion:
         came = [int(each.iterations[0]) for each in self.sets.values() if len(each.iterations)]
         return min(came, default=0)
 
-    def note(self, imports: Mapping[int, Imported], new: Mapping[str, Array]) -> None:
-        """Notes what came by an epoch which is committed."""
-        if self.since is not None and not self.since.add(imports, new):
+    def note(self, changes: Mapping[int, Batch], new: Mapping[str, Array]) -> None:
+        """Notes what came by an epoch which is committed: by changes of imports, and new rows."""
+        if self.since is not None and not self.since.add(changes, new):
             self.since = None
         self._hand_out()
 
@@ -148,6 +148,15 @@ class Recursion:
             births[lower] = known.numbers[rows[lower]] - 1
         return births
 
+    def only_grows(self, sources: Collection[Source]) -> bool:
+        """Whether rows that come to these imports let it grow, from rows that are there."""
+        return (
+            self.ranked is None
+            and not self._afresh
+            and self._negated.isdisjoint(sources)
+            and any(relation.table.size for relation in self.sets.values())
+        )
+
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         if self._afresh:
@@ -155,26 +164,30 @@ class Recursion:
             self.in_order()
             sets = GrowingSets(self.sets, whole(imports), self.evaluator, self._products, self._followed)
             return RunningRecursion(self, self.sets, sets, True)
-        if self.ranked is not None:
-            assert self.searches is not None
-            if are_large(self.ranked.values()):
-                renumber(self.ranked.values(), ranks_of(self.ranked.values()))
-            changed = [each for each in imports.items() if self._may_lower(each[0], each[1].change)]
-            noted = self._noted(dict(changed))
-            memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways, self._linear)
-            return RunningRecursion(self, self.ranked, memory, noted=noted)
-        if not any(relation.table.size for relation in self.sets.values()):
-            self.in_order()
-            noted = None
-        else:
-            noted = self._noted({node: each for node, each in imports.items() if each.change is not None})
-        grown = GrowingSets(self.sets, imports, self.evaluator, self._products, self._followed)
-        return RunningRecursion(self, self.sets, grown, noted=noted)
+        if self.ranked is None:
+            return self.grow(imports)
+        assert self.searches is not None
+        if are_large(self.ranked.values()):
+            renumber(self.ranked.values(), ranks_of(self.ranked.values()))
+        lowering = {node: each for node, each in _changes(imports).items() if self._may_lower(node, each)}
+        noted = self.noted(lowering)
+        memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways, self._linear)
+        return RunningRecursion(self, self.ranked, memory, noted=noted)
 
-    def _noted(self, changed: Mapping[int, Imported]) -> Mapping[int, Imported] | None:
+    def grow(self, imports: Mapping[int, Imported], rounds: int = 0) -> RunningRecursion:
+        """An epoch of growing sets, of which some rounds are done."""
+        noted = None
+        if any(relation.table.size for relation in self.sets.values()):
+            noted = self.noted(_changes(imports))
+        else:
+            self.in_order()
+        grown = GrowingSets(self.sets, imports, self.evaluator, self._products, self._followed, rounds)
+        return RunningRecursion(self, self.sets, grown, noted=noted, rounds=rounds)
+
+    def noted(self, changed: Mapping[int, Batch]) -> Mapping[int, Batch]:
         """The changes that are to be noted if an epoch is committed, since they may lower births."""
         if not changed:
-            return None
+            return changed
         if self.knows_births:
             self.since = Since()
         self.born_in_order = self.ranks_are_least = False
@@ -182,10 +195,10 @@ class Recursion:
             self.since = None
         return changed
 
-    def _may_lower(self, node: int, change: Batch | None) -> bool:
+    def _may_lower(self, node: int, change: Batch) -> bool:
         """Whether the change of an import can give a row an earlier derivation. A ranked row that a deletion
         moves gets the rank of its first derivation."""
-        if change is None or not change.length:
+        if not change.length:
             return False
         return node in self._negated or bool((change.weight_array() > 0).any())
 
@@ -211,6 +224,11 @@ class Recursion:
             self._hand_out()
 
 
+def _changes(imports: Mapping[int, Imported]) -> dict[int, Batch]:
+    """The changes of the imports that have one."""
+    return {node: each.change for node, each in imports.items() if each.change is not None}
+
+
 def whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
     """The imports, with all that they hold as their change."""
     return {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
@@ -225,17 +243,21 @@ class RunningRecursion:
         relations: Mapping[str, GrowingSet | Ranked],
         memory: Memory[Joiner],
         afresh: bool = False,
-        noted: Mapping[int, Imported] | None = None,
+        noted: Mapping[int, Batch] | None = None,
+        rounds: int = 0,
     ) -> None:
         """`afresh`: the changes of the imports are all that they hold. `noted`: those that may lower
-        births."""
+        births. `rounds` are done, and the deltas are those of the last one."""
         self._recursion, self.relations, self.memory = recursion, relations, memory
-        self.afresh, self._noted = afresh, noted
+        self.afresh, self._noted, self._rounds = afresh, noted, rounds
         self._rules, self._evaluator = recursion.rules, recursion.evaluator
 
     def seed(self, first: bool) -> None:
-        """Derives the rows that follow from the changes outside."""
-        self._evaluator.iteration = 0
+        """Derives the rows that follow from the changes outside, or from those of the last round."""
+        self._evaluator.iteration = self._rounds
+        if self._rounds:
+            derive_from(self.relations, self._rules, self.memory)
+            return
         seed(self._rules, self._recursion.facts, self.memory, first or self.afresh)
 
     def next_iteration(self) -> int | None:
@@ -264,7 +286,7 @@ class RunningRecursion:
 
     def commit(self) -> None:
         """The epoch's changes stay."""
-        if self._noted is not None:
+        if self._noted:
             new = {head: each.new_rows() for head, each in self.relations.items()}
             self._recursion.note(self._noted, new)
         for relation in self.relations.values():
