@@ -18,7 +18,8 @@ from ..inprocess.storage.interner import Values
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .team import Team
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+"""Not that of `kernels/hashing.py`: the rows of a worker would have the slots of half of a table."""
 _SHIFT = np.uint64(31)
 _UNKNOWN = 1 << 61  # more than any number of a value
 

@@ -6,15 +6,20 @@ from functools import cache
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.inprocess.storage.interner import Values
+from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.reference import Evaluation
+from ddlog.engine.schema import Column, Kind
 from ddlog.engine.shards.loop import RunningShardsLoop
+from ddlog.engine.shards.wire import owners
 
 from ..taking import small
 from ..trying import trying
@@ -167,3 +172,16 @@ def test_what_needs_rounds_is_seen_by_all(size: int) -> None:
     """A step that betters what it carries, and sums that may leave their range, on one worker."""
     for edge in ((4, 5, -1), (4, 5, 1 << 60)):
         followed(SHORTEST, [CYCLE, {"Edge": [(edge, 1)]}, CUT, {"Edge": [(edge, -1)]}], size, 0, "auto")
+
+
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_rows_of_a_worker_spread_over_the_slots_of_a_table(size: int) -> None:
+    """Also rows with the value that decides on the owner twice, as the labels that components begin with."""
+    x = np.arange(100_000)
+    column = Column("x", Kind.INT, "s64")
+    x = x[owners(Values(), [column], [x], len(x), range(size)) == 1]
+    table = RowTable(2)
+    table.insert([x, x], len(x))
+    slots, bits = table.slots()
+    used = np.count_nonzero(slots.reshape(16, -1) != -1, axis=1)
+    assert used.max() < 1.2 * used.min(), bits
