@@ -151,7 +151,9 @@ def test_a_java_that_has_not_started_yet_ends_with_an_interrupt(place: Path) -> 
     pytest.importorskip("pyspark")
     java, started = place / "home" / "bin" / "java", place / "started"
     java.parent.mkdir(parents=True)
-    launcher = "printf '\\0\\nsh\\0-c\\0echo $$ > started; exec sleep 300\\0'"  # the command that is to be run
+    launcher = (
+        "printf '\\0\\nsh\\0-c\\0echo $$ > started; exec sleep 300\\0'"  # the command that is to be run
+    )
     java.write_text(f'#!/bin/sh\n[ "$1" = -version ] && exec echo \'openjdk version "17.0.1"\'\n{launcher}\n')
     java.chmod(0o755)
     environ = os.environ | {"JAVA_HOME": str(place / "home")}
