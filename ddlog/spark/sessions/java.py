@@ -55,6 +55,7 @@ def ended_on_failure() -> Iterator[None]:
     not hear that this process has ended, and stay for ever."""
     from pyspark import java_gateway
 
+    starting: Any = java_gateway
     begun: list[subprocess.Popen[Any]] = []
 
     class Begun(subprocess.Popen[Any]):
@@ -62,7 +63,7 @@ def ended_on_failure() -> Iterator[None]:
             super().__init__(*arguments, **more)
             begun.append(self)
 
-    plain, java_gateway.Popen = java_gateway.Popen, Begun  # type: ignore[misc]
+    plain, starting.Popen = starting.Popen, Begun
     try:
         yield
     except BaseException:
@@ -70,4 +71,4 @@ def ended_on_failure() -> Iterator[None]:
             process.kill()
         raise
     finally:
-        java_gateway.Popen = plain  # type: ignore[misc]
+        starting.Popen = plain
