@@ -174,6 +174,16 @@ def test_what_needs_rounds_is_seen_by_all(size: int) -> None:
         followed(SHORTEST, [CYCLE, {"Edge": [(edge, 1)]}, CUT, {"Edge": [(edge, -1)]}], size, 0, "auto")
 
 
+@pytest.mark.parametrize(("size", "first"), [(1, 0), (2, 0), (3, 1)])
+def test_a_fault_in_a_step_that_no_value_takes(size: int, first: int) -> None:
+    """One worker cannot evaluate its steps: all go by rounds, in which nothing faults, and then by paths."""
+    text = SHORTEST.replace("v + c", "v + 6 / c").replace("Offer(7, 0).", "")
+    edges: Changes = {"Start": [((0, 3), 1)], "Edge": [((x, x + 1, 1 + x % 2), 1) for x in range(6)]}
+    faulty: Changes = {"Edge": [((20, 3, 0), 1)]}
+    mended: Changes = {"Edge": [((20, 3, 0), -1)]}
+    followed(text, [edges, faulty, CUT, mended, {"Edge": [((0, 5, 3), 1)]}], size, first, "auto")
+
+
 @pytest.mark.parametrize("size", [2, 3, 8])
 def test_rows_of_a_worker_spread_over_the_slots_of_a_table(size: int) -> None:
     """Also rows with the value that decides on the owner twice, as the labels that components begin with."""
