@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .. import thresholds
-from ..circuit import Input
+from ..circuit import Constant, Input
 from ..epoch import Epoch
 from ..operators.fixpoint import import_name
 from ..paths import Steps
@@ -37,7 +37,7 @@ def changed_steps(
             change = given[node.relation].change
             if change is not None and change.length:
                 nodes |= downstream(read_by, at)
-    operators = _Operators(state, given, not paths.begun)
+    operators = _Operators(state, given, not paths.begun, paths.asserts)
     walk(circuit, operators, sorted(nodes) if paths.begun else range(len(circuit.nodes)))
     for changed in operators.changed:
         changed.commit()
@@ -47,9 +47,9 @@ def changed_steps(
 class _Operators(EpochOperators):
     """An epoch of the circuit of the steps, over the relations outside. What its nodes give is kept."""
 
-    def __init__(self, state: State, imports: Mapping[str, Imported], first: bool) -> None:
+    def __init__(self, state: State, imports: Mapping[str, Imported], first: bool, asserts: bool) -> None:
         super().__init__(state, Epoch({}, 0 if first else 1))
-        self._imports = imports
+        self._imports, self._asserts = imports, asserts
         self._room = thresholds.PATH_STEPS + thresholds.PATH_STEPS_PER_ROW * sum(
             imported.store.present for imported in imports.values()
         )
@@ -58,6 +58,9 @@ class _Operators(EpochOperators):
     def input(self, at: int, node: Input) -> Batch | None:
         imported = self._imports[node.relation]
         return imported.store.batch() if self.epoch.first else imported.change
+
+    def constant(self, at: int, node: Constant) -> Batch | None:
+        return super().constant(at, node) if self._asserts else None
 
     def keep(self, at: int, change: Batch | None) -> None:
         super().keep(at, change)

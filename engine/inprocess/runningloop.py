@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from .. import thresholds
 from ..clock import work
@@ -20,7 +21,7 @@ from .recursion.looprecording import LoopRecording, Sample
 from .recursion.loops import LoopRecursion
 from .recursion.looptimelines import LoopTimelines
 from .recursion.memories import Imported
-from .recursion.paths import FoundPaths, Unsuitable
+from .recursion.paths import FoundPaths, NeedsRounds, Paths, Unsuitable
 from .storage.batch import Batch, no_rows
 
 _UNSETTLED = "how it ends was to be looked into"
@@ -57,19 +58,23 @@ class RunningLoop:
         if recursion.paths is None or self._epoch.limit is not None:
             recursion.forget_paths()
             return False
+        paths = recursion.paths
         recursion.forget()
-        recursion.paths.forget_ghosts()
-        if recursion.paths.begun and not self._account.choose().maintain:
-            recursion.paths.forget()
-        if not recursion.paths.begun:
+        if paths.begun and not self._follows_on(paths):
+            paths.forget()
+        if not paths.begun:
             self._account.begin_anew()
         try:
-            steps = changed_steps(recursion.paths, self._imports, recursion.evaluator)
-            self._paths = recursion.paths.run(steps, self._epoch.static)
-        except (Unsuitable, RowFault) as error:
+            steps = partial(changed_steps, paths, self._imports, recursion.evaluator)
+            self._paths = paths.run(steps, self._epoch.static)
+        except (NeedsRounds, RowFault) as error:
             recursion.forget_paths(isinstance(error, Unsuitable))
             return False
         return True
+
+    def _follows_on(self, paths: Paths) -> bool:
+        """Whether paths that have begun are followed on, not from their beginning."""
+        return not paths.has_ghosts() and self._account.choose().maintain
 
     def _choice(self) -> Choice:
         if self._recursion.has_effects:

@@ -41,6 +41,7 @@ from ..inprocess.recursion.loopepoch import LoopEpoch, PartEvent
 from ..inprocess.recursion.loops import LoopRecursion
 from ..inprocess.recursion.looptimelines import LoopTimelines
 from ..inprocess.recursion.memories import Imported
+from ..inprocess.recursion.paths import Paths
 from ..inprocess.runningloop import RunningLoop
 from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
@@ -140,20 +141,34 @@ class RunningShardsLoop(RunningLoop):
         """`at` is the place of the loop in the circuit."""
         super().__init__(recursion, imports, epoch)
         self._at = at
+        self._votes: Sequence[_Vote] = ()
         self._weight = self._total = 0.0  # of this worker and of all, in a vote on how to go on
 
     def seed(self, first: bool) -> None:
-        votes = self._recursion.team.agree(self._vote(first))
-        if first or (any(vote.changed for vote in votes) and not self._maintained_together(votes)):
+        votes = self._votes = self._recursion.team.agree(self._vote(first))
+        if not first and not any(vote.changed for vote in votes):
+            return
+        had_paths = self._recursion.paths is not None
+        if not self._followed() and (first or had_paths or not self._maintained_together(votes)):
             self._evaluate()
+
+    def _follows_on(self, paths: Paths) -> bool:
+        return not self._is_outvoted(self._votes)
 
     def _vote(self, first: bool) -> _Vote:
         changed = self._account.changed
         if first:
             return _Vote(changed, False, 0.0)
-        choice = self._choice()
+        paths = self._recursion.paths
+        choice = self._choice() if paths is None else self._account.choose()
+        maintain = choice.maintain and not (paths is not None and paths.has_ghosts())
         self._weight = 1.0 if choice.estimate is None else choice.estimate.recompute
-        return _Vote(changed, choice.maintain, self._weight, self._recursion.keeps_rounds)
+        return _Vote(changed, maintain, self._weight, self._recursion.keeps_rounds)
+
+    def _is_outvoted(self, votes: Sequence[_Vote]) -> bool:
+        """Whether the workers on which something changes are against maintaining."""
+        against = sum(vote.weight for vote in votes if vote.changed and not vote.maintain)
+        return 2 * against > sum(vote.weight for vote in votes if vote.changed)
 
     def _is_dear_to_try(self, estimate: Estimate) -> bool:
         # Best values change little by a few rows, which need not be seen first.
@@ -164,8 +179,7 @@ class RunningShardsLoop(RunningLoop):
         not learn by evaluations what changes bring about."""
         recursion = self._recursion
         self._total = sum(vote.weight for vote in votes)
-        against = sum(vote.weight for vote in votes if vote.changed and not vote.maintain)
-        if 2 * against > sum(vote.weight for vote in votes if vote.changed):
+        if self._is_outvoted(votes):
             self._account.refuse(_BY_VOTE)
             return False
         if not all(vote.keeps_rounds for vote in votes):

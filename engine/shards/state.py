@@ -10,14 +10,17 @@ from ..inprocess.arrangements.signedstore import SignedStore
 from ..inprocess.arrangements.store import Store
 from ..inprocess.recursion.bracket import Bracketed
 from ..inprocess.recursion.loops import LoopRecursion
+from ..inprocess.recursion.paths import Paths
 from ..inprocess.recursion.recursion import Recursion
 from ..inprocess.state import State
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.marks import Marks
 from ..inprocess.storage.steps import Evaluator
 from ..maintenance import Maintaining
+from .carried import Keys
 from .copies import Copies
 from .loop import ShardsLoop
+from .paths import ShardsPaths, owned_by
 from .placement import Placed, keys_of_parts
 from .recursion import ShardsRecursion
 from .team import Team
@@ -51,11 +54,25 @@ class ShardState(State):
         if at in placed.loops:
             node, reads = node if node.lifted else relational(node), partial(self._reads, at)
             loop = ShardsLoop(node, self.weighted, self.evaluator, self.maintaining, reads)
-            loop.team, loop.has_paths, loop.paths = self._team, loop.paths is not None, None
+            loop.team, loop.has_paths = self._team, loop.paths is not None
             loop.keys = keys_of_parts(loop.parts, placed.keys, placed.loops[at])
+            loop.paths = self._in_shards(loop.paths, placed.inside[at])
             return loop
         if at not in placed.inside:
             return super().new_recursion(at, node)
         recursion = ShardsRecursion(node, self.evaluator, self.maintaining)
         recursion.team, recursion.keys = self._team, placed.inside[at]
         return recursion
+
+    def _in_shards(self, paths: Paths | None, keys: Keys) -> Paths | None:
+        """The part of this worker of paths, given the columns by which the rows of the relations have owners;
+        None where they need rounds."""
+        if paths is None:
+            return None
+        plan = paths.plan
+        owned = owned_by(plan, keys[plan.best])
+        if owned is None:
+            return None
+        return ShardsPaths(
+            plan, self._team, self.values, owned, keys[plan.offers] if paths.gives_offers else None
+        )

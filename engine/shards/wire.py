@@ -18,7 +18,8 @@ from ..inprocess.storage.interner import Values
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .team import Team
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+"""Not that of `kernels/hashing.py`: the rows of a worker would have the slots of half of a table."""
 _SHIFT = np.uint64(31)
 _UNKNOWN = 1 << 61  # more than any number of a value
 
@@ -35,40 +36,41 @@ class Parcel(NamedTuple):
 
 def packed(values: Values, schema: Sequence[Column], batch: Batch) -> Parcel:
     """A batch for another worker."""
-    columns = tuple(_narrow(coded_column(values, *pair)) for pair in zip(schema, batch.columns, strict=True))
-    return Parcel(columns, batch.length, _narrow(batch.weights), _narrow(batch.times))
+    columns = tuple(narrow(coded_column(values, *pair)) for pair in zip(schema, batch.columns, strict=True))
+    return Parcel(columns, batch.length, narrow(batch.weights), narrow(batch.times))
 
 
-def _narrow(data: Any) -> Any:
+def narrow(data: Any) -> Any:
     """A column whose numbers, if it has such, are of the least type that holds them all."""
     if isinstance(data, tuple):
         listed, places = data
-        return listed, _narrow(places)
+        return listed, narrow(places)
     if not isinstance(data, np.ndarray) or data.dtype != np.int64 or len(data) <= thresholds.FEW_ROWS:
         return data
     low, high = data.min(), data.max()
-    for narrow in (np.int8, np.int16, np.int32):
-        limits = np.iinfo(narrow)
+    for kind in (np.int8, np.int16, np.int32):
+        limits = np.iinfo(kind)
         if limits.min <= low and high <= limits.max:
-            return data.astype(narrow)
+            return data.astype(kind)
     return data
 
 
-def _wide(numbers: Array | None) -> Array | None:
+def wide(numbers: Any) -> Any:
+    """A column that was narrowed, of 64 bits again."""
     return None if numbers is None else numbers.astype(np.int64, copy=False)
 
 
 def unpacked(values: Values, schema: Schema, parcel: Parcel) -> Batch:
     """The batch that another worker packed."""
     columns = tuple(values.encode_input(*pair) for pair in zip(schema, parcel.columns, strict=True))
-    return Batch(columns, parcel.length, _wide(parcel.weights), _wide(parcel.times))
+    return Batch(columns, parcel.length, wide(parcel.weights), wide(parcel.times))
 
 
 def known(values: Values, schema: Sequence[Column], parcel: Parcel) -> Batch:
     """The same, for look-ups: a value that has no number here gets one that no row has. Interns nothing, so
     that another thread may do so."""
     columns = tuple(_known(values, *pair) for pair in zip(schema, parcel.columns, strict=True))
-    return Batch(columns, parcel.length, _wide(parcel.weights), _wide(parcel.times))
+    return Batch(columns, parcel.length, wide(parcel.weights), wide(parcel.times))
 
 
 def _known(values: Values, column: Column, data: Any) -> Array:

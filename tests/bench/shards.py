@@ -59,6 +59,13 @@ Path(x, y) :- Edge(x, y).
 Path(x, z) :- Path(x, y), Edge(y, z).
 """
 
+REACH = """
+input relation Edge(x: s64, y: s64)
+output relation Reach(x: s64)
+Reach(0).
+Reach(y) :- Reach(x), Edge(x, y).
+"""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -85,6 +92,7 @@ CASES = {
     "components": _of_graph(COMPONENTS, "Component", 2),
     "paths": _of_graph(PATHS, "Distance", 4),
     "closure": _of_graph(CLOSURE, "Path", 2),
+    "reach": _of_graph(REACH, "Reach", 2),
     "galen": Case((Path(__file__).parent / "programs" / "galen.dl").read_text(), _galen, "Ip", ["P", "Q"]),
 }
 

@@ -143,3 +143,33 @@ def test_errors_that_libraries_make_of_interrupts(place: Path, monkeypatch: pyte
     assert main(["run", str(place / "p.dl")]) == 130
     monkeypatch.setattr(run, "run", lambda *_: None)
     assert main(["run", str(place / "p.dl")]) == 130
+
+
+def test_a_java_that_has_not_started_yet_ends_with_an_interrupt(place: Path) -> None:
+    """It would not hear that nobody waits for it any more."""
+    pytest.importorskip("pyspark")
+    java, started = place / "home" / "bin" / "java", place / "started"
+    java.parent.mkdir(parents=True)
+    launcher = (
+        "printf '\\0\\nsh\\0-c\\0echo $$ > started; exec sleep 300\\0'"  # the command that is to be run
+    )
+    java.write_text(f'#!/bin/sh\n[ "$1" = -version ] && exec echo \'openjdk version "17.0.1"\'\n{launcher}\n')
+    java.chmod(0o755)
+    environ = os.environ | {"JAVA_HOME": str(place / "home")}
+    command = [*DDLOG, "run", "p.dl", "--input", "facts", "--engine", "spark", "--quiet"]
+    with subprocess.Popen(
+        command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environ
+    ) as run:
+        assert run.stderr is not None
+        while not started.exists() or not started.read_text().strip():
+            assert run.poll() is None, run.stderr.read()
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        told = run.stderr.read()
+        assert (run.wait(timeout=60), told) == (130, "interrupted\n")
+    process = Path(f"/proc/{started.read_text().strip()}")
+    for _ in range(100):
+        if not process.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError("Java still runs")

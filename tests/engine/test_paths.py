@@ -53,7 +53,7 @@ class Loaded:
                 columns[-1] = [-cost for cost in columns[-1]]
             arrays = tuple(np.array(column, np.int64) for column in columns)
             batches.append((each, Batch(arrays, len(rows), np.array([w for _, w in rows], np.int64))))
-        return self.paths.run(batches, False)
+        return self.paths.run(lambda: batches, False)
 
     def offers(self, values: Values) -> set[tuple[int, int]]:
         """What is offered to each key, given values."""

@@ -13,7 +13,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.spark import CannotConnect, CannotStart
 from ...sessions.engines import active_session
 from .failures import spark_failures
-from .java import check_java
+from .java import check_java, ended_on_failure
 from .quiet import quiet
 from .requirements import check_pyspark, check_server
 from .settings import driver_settings
@@ -46,7 +46,7 @@ def open_session(
             check_server(master.removeprefix("spark://").split(",")[0], _MASTER_PORT, master)
         master = master or (None if remote else settings.get("spark.master", "local[*]"))
         settings = driver_settings(settings, master or remote or "")
-    with quiet():
+    with quiet(), ended_on_failure():
         _started = _start(master, remote, settings)
     atexit.register(stop_started)
     return _started

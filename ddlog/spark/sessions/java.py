@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import NoJava
@@ -45,3 +47,28 @@ def _major(java: str) -> int:
         said = lines[0] if lines else f"exit code {done.returncode}"
         raise DDlogError([NoJava(NEEDED, f"{java} does not say its version: {said}")])
     return int(found.group(1))
+
+
+@contextmanager
+def ended_on_failure() -> Iterator[None]:
+    """Ends the Java that starts inside if the start fails or is interrupted: one that is not ready yet would
+    not hear that this process has ended, and stay for ever."""
+    from pyspark import java_gateway
+
+    starting: Any = java_gateway
+    begun: list[subprocess.Popen[Any]] = []
+
+    class Begun(subprocess.Popen[Any]):
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            super().__init__(*arguments, **more)
+            begun.append(self)
+
+    plain, starting.Popen = starting.Popen, Begun
+    try:
+        yield
+    except BaseException:
+        for process in begun:
+            process.kill()
+        raise
+    finally:
+        starting.Popen = plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,15 @@ from ..storage.marks import Marks
 from ..storage.table import RowTable
 from .steplists import StepLists
 
-_NONE = kernels.NONE
+NONE = kernels.NONE
+NOWHERE: Array = np.empty(0, np.int64)
 
 
-class Unsuitable(Exception):
+class NeedsRounds(Exception):
+    """The epoch needs rounds."""
+
+
+class Unsuitable(NeedsRounds):
     """The values at hand need rounds: a step betters what it carries, or a sum may leave its range."""
 
 
@@ -35,7 +40,7 @@ class FoundPaths(NamedTuple):
     offers: Batch | None
 
 
-class _SomeSteps(NamedTuple):
+class SomeSteps(NamedTuple):
     """Some steps, or changes of their weights."""
 
     source: Array
@@ -44,9 +49,9 @@ class _SomeSteps(NamedTuple):
     kind: Any  # of 8 bits
     weight: Array
 
-    def take(self, rows: Array) -> _SomeSteps:
+    def take(self, rows: Array) -> SomeSteps:
         """Those at these positions."""
-        return _SomeSteps(*(column[rows] for column in self))
+        return SomeSteps(*(column[rows] for column in self))
 
 
 class Paths:
@@ -55,9 +60,12 @@ class Paths:
     After an epoch that was not committed, or that failed, everything is forgotten: the next one begins anew.
     """
 
+    asserts = True
+    """Whether facts among the steps are asserted here."""
+
     def __init__(self, plan: PathPlan, offers: bool) -> None:
         """`offers`: what is offered is asked for, too."""
-        self.plan, self._offers = plan, offers
+        self.plan, self.gives_offers = plan, offers
         self.forget()
 
     def forget(self) -> None:
@@ -83,67 +91,86 @@ class Paths:
 
     # ------------------------------------------------------------- epochs
 
-    def forget_ghosts(self) -> None:
-        """Forgets everything if most keys and steps are no more."""
+    def has_ghosts(self) -> bool:
+        """Whether most keys and steps are no more."""
         steps = self.used - self.gone
-        if self.begun and self.used + self.keys.size > thresholds.GHOSTS + 3 * self.present + 2 * steps:
-            self.forget()
+        return self.used + self.keys.size > thresholds.GHOSTS + 3 * self.present + 2 * steps
 
-    def run(self, given: Iterable[tuple[Steps, Batch]], static: bool) -> FoundPaths:
-        """One epoch, with these changes of steps; at first, with all steps. `static`: it is the only one.
-        Raises Unsuitable."""
+    def run(self, given: Callable[[], Sequence[tuple[Steps, Batch]]], static: bool) -> FoundPaths:
+        """One epoch, with the changes of steps that are given; at first, with all steps. `static`: it is the
+        only one. Raises NeedsRounds, and what `given` raises."""
         whole = not self.begun
-        changed = self._together(given)
-        interrupt.check()
-        self._make_room()
-        touched = self._load(changed) if whole else self._change(changed)
+        changed, doubted, come = self._taken(given)
+        touched = self._settled(doubted, come)
+        self.present += int(np.count_nonzero(self.value[touched] != NONE))
+        self.present -= int(np.count_nonzero(self.old[touched] != NONE))
         self._check_range()
         self.begun = True
         nodes = touched[self.value[touched] != self.old[touched]]
-        offers = self._offered(changed, nodes, static) if self._offers else None
+        offers = self._offered(changed, nodes, static) if self.gives_offers else None
         self.mark[touched] = 0
         return FoundPaths(whole, self._best(nodes), offers)
 
-    def _load(self, steps: _SomeSteps) -> Array:
-        """The first steps. Returns the keys that have values."""
-        if len(steps.weight) and int(steps.weight.min()) < 0:
-            raise Unsuitable
-        self._append(steps)
-        self._lists = StepLists(steps.source, self._size)
-        begins = np.flatnonzero(steps.kind == START)
-        order = begins[np.argsort(steps.cost[begins], kind="stable")]
-        given = steps.cost[order]
-        return self._spread(np.empty(0, np.int64), given, np.zeros(len(order), np.int64), steps.target[order])
-
-    def _change(self, changed: _SomeSteps) -> Array:
-        """Changes of steps. Returns the keys whose values may have changed."""
-        lost = np.empty(0, np.int64)
+    def _taken(
+        self, given: Callable[[], Sequence[tuple[Steps, Batch]]]
+    ) -> tuple[SomeSteps, Array, SomeSteps]:
+        """Enters the changes of steps that are given, at first all steps. Returns them, the keys that may
+        lose their values, and the steps that may give some. Raises Unsuitable."""
+        changed = self._together(given())
+        interrupt.check()
+        self._make_room()
+        if not self.begun:
+            if len(changed.weight) and int(changed.weight.min()) < 0:
+                raise Unsuitable
+            self._append(changed)
+            self._lists = StepLists(changed.source, self._size)
+            return changed, NOWHERE, changed.take(np.flatnonzero(changed.kind == START))
         gone = changed.take(np.flatnonzero(changed.weight < 0))
         if len(gone.weight):
             self._take_out(gone)
-            lost = kernels.withdraw(
-                *self._from(), *self._to(), *self._steps(), self.value, self.rank, self.old, self.mark,
-                np.unique(gone.target),
-            )  # fmt: skip
         come = changed.take(np.flatnonzero(changed.weight > 0))
         if len(come.weight):
             self._insert(come)
-        given, ranks = kernels.best_offers(
-            lost, *self._to(), self.source, self.cost, self.kind, self.value, self.rank
+        return changed, np.unique(gone.target), come
+
+    def _settled(self, doubted: Array, come: SomeSteps) -> Array:
+        """Gives all keys their values, with steps that have come, where some keys may lose theirs. Returns
+        the keys touched."""
+        lost = self._withdrawn(doubted)
+        return self._spread(lost, *self._given(lost, come))
+
+    def _withdrawn(self, doubted: Array) -> Array:
+        """Takes the values of the keys that have lost them, of those doubted and all that rest on them.
+        Returns these."""
+        if not len(doubted):
+            return NOWHERE
+        found: Array = kernels.withdraw(
+            *self._from(), *self._to(), *self._steps(), self.value, self.rank, self.old, self.mark, doubted
+        )
+        return found
+
+    def _given(self, lost: Array, come: SomeSteps) -> tuple[Array, Array, Array]:
+        """What is offered to keys without values, and by steps that have come: values in rising order, ranks,
+        and keys."""
+        given, ranks = (
+            kernels.best_offers(lost, *self._to(), self.source, self.cost, self.kind, self.value, self.rank)
+            if len(lost)
+            else (NOWHERE, NOWHERE)
         )
         carried = self.value[come.source]
         new = _carried(come, carried)
         new_ranks = np.where(new > carried, 0, self.rank[come.source] + 1)
-        better = np.flatnonzero((carried != _NONE) & (new < self.value[come.target]))
+        better = np.flatnonzero((carried != NONE) & (new < self.value[come.target]))
         given = np.concatenate([given, new[better]])
         ranks = np.concatenate([ranks, new_ranks[better]])
         nodes = np.concatenate([lost, come.target[better]])
         order = np.argsort(given, kind="stable")
-        order = order[given[order] != _NONE]
-        return self._spread(lost, given[order], ranks[order], nodes[order])
+        order = order[given[order] != NONE]
+        return given[order], ranks[order], nodes[order]
 
     def _spread(self, lost: Array, given: Array, ranks: Array, nodes: Array) -> Array:
-        """Gives keys the values offered, and the keys after them theirs. Returns the keys touched."""
+        """Gives keys the values offered, in rising order, where they are better, and the keys after them
+        theirs. Returns the keys touched, with those that are `lost`."""
         room = np.empty(max(64, len(lost) + len(given)), np.int64)
         room[: len(lost)] = lost
         touched, used = kernels.spread(
@@ -151,8 +178,6 @@ class Paths:
             room, len(lost), given, ranks, nodes,
         )  # fmt: skip
         found: Array = touched[:used]
-        self.present += int(np.count_nonzero(self.value[found] != _NONE))
-        self.present -= int(np.count_nonzero(self.old[found] != _NONE))
         return found
 
     def mark_ids(self, marks: Marks) -> None:
@@ -163,7 +188,7 @@ class Paths:
 
     # ------------------------------------------------------------- steps
 
-    def _together(self, given: Iterable[tuple[Steps, Batch]]) -> _SomeSteps:
+    def _together(self, given: Iterable[tuple[Steps, Batch]]) -> SomeSteps:
         """The changes of the steps, with new keys numbered."""
         parts = [
             self._numbered(steps, batch if not self.begun else consolidate(batch))
@@ -172,10 +197,10 @@ class Paths:
         ]
         if not parts:
             empty = np.empty(0, np.int64)
-            return _SomeSteps(empty, empty, empty, np.empty(0, np.int8), empty)
-        return _SomeSteps(*map(np.concatenate, zip(*parts, strict=True)))
+            return SomeSteps(empty, empty, empty, np.empty(0, np.int8), empty)
+        return SomeSteps(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _numbered(self, steps: Steps, batch: Batch) -> _SomeSteps:
+    def _numbered(self, steps: Steps, batch: Batch) -> SomeSteps:
         """Rows of a node as steps. Raises Unsuitable."""
         width = len(self.plan.keys)
         if steps.kind == START:
@@ -185,7 +210,7 @@ class Paths:
         target = self.keys.insert(batch.columns[-1 - width : -1], batch.length) + 1
         cost = self._costs(steps, batch.columns[-1])
         kind = np.full(batch.length, steps.kind, np.int8)
-        return _SomeSteps(source, target, cost, kind, batch.weight_array())
+        return SomeSteps(source, target, cost, kind, batch.weight_array())
 
     def _costs(self, steps: Steps, codes: Array) -> Array:
         """The costs of steps, where less is better."""
@@ -213,27 +238,27 @@ class Paths:
     def _make_room(self) -> None:
         size = self._size
         reserve(24 * (size - len(self.value)))
-        grow(self, "value", size, _NONE)
-        grow(self, "old", size, _NONE)
+        grow(self, "value", size, NONE)
+        grow(self, "old", size, NONE)
         grow(self, "rank", size, 0)
         grow(self, "mark", size, 0)
 
-    def _append(self, steps: _SomeSteps) -> Array:
+    def _append(self, steps: SomeSteps) -> Array:
         """Gives steps ids. Returns them."""
         start, self.used = self.used, self.used + len(steps.weight)
-        for name, column in zip(_SomeSteps._fields, steps, strict=True):
+        for name, column in zip(SomeSteps._fields, steps, strict=True):
             grow(self, name, self.used)
             getattr(self, name)[start : self.used] = column
         return np.arange(start, self.used, dtype=np.int64)
 
-    def _insert(self, steps: _SomeSteps) -> None:
+    def _insert(self, steps: SomeSteps) -> None:
         ids = self._append(steps)
         assert self._lists is not None
         self._lists.insert(steps.source, ids, self._size)
         if self._into is not None:
             self._into.insert(steps.target, ids, self._size)
 
-    def _take_out(self, steps: _SomeSteps) -> None:
+    def _take_out(self, steps: SomeSteps) -> None:
         """Takes steps away. Raises Unsuitable if they are not there."""
         gone, all_there = kernels.take_out(
             *self._from(), *self._to(), *self._steps(), self.weight, *steps._replace(weight=-steps.weight)
@@ -280,7 +305,7 @@ class Paths:
     def _best(self, nodes: Array) -> Batch:
         """The changes of the best values of some keys."""
         old, new = self.old[nodes], self.value[nodes]
-        gone, come = np.flatnonzero(old != _NONE), np.flatnonzero(new != _NONE)
+        gone, come = np.flatnonzero(old != NONE), np.flatnonzero(new != NONE)
         values = np.concatenate([old[gone], new[come]])
         signs = np.concatenate([np.full(len(gone), -1), np.ones(len(come), np.int64)]) if len(gone) else None
         keys = np.concatenate([nodes[gone], nodes[come]])
@@ -290,13 +315,13 @@ class Paths:
         columns = [*self.keys.columns_at(keys - 1), ~values if self.plan.greatest else values]
         return Batch(tuple(columns[place] for place in places), len(keys), weights)
 
-    def _offered(self, changed: _SomeSteps, nodes: Array, static: bool) -> Batch:
+    def _offered(self, changed: SomeSteps, nodes: Array, static: bool) -> Batch:
         """The changes of what is offered."""
         assert self.plan.offer_places is not None
         before = self.value[changed.source]
         marked = self.mark[changed.source] != 0
         before[marked] = self.old[changed.source][marked]
-        there = np.flatnonzero(before != _NONE)
+        there = np.flatnonzero(before != NONE)
         given = _carried(changed, before)[there]
         to, values, weights = kernels.changed_offers(
             nodes, *self._from(), self.target, self.cost, self.kind, self.weight, self.value, self.old
@@ -317,9 +342,9 @@ class Paths:
         return change
 
 
-def _carried(steps: _SomeSteps, before: Array) -> Array:
+def _carried(steps: SomeSteps, before: Array) -> Array:
     """The values to which steps lead."""
-    sums = np.where(before == _NONE, 0, np.where(steps.kind == START, 0, before)) + steps.cost
+    sums = np.where(before == NONE, 0, np.where(steps.kind == START, 0, before)) + steps.cost
     return np.where(
         steps.kind == 0, sums, np.where(steps.kind == 1, np.maximum(before, steps.cost), steps.cost)
     )

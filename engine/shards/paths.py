@@ -1,0 +1,330 @@
+"""A recursion over paths in shards: each worker settles the keys that it owns, and tells others their values.
+
+    worker 0    keys it owns ◄── steps ── keys it owns, and mirrors
+                     │ values that changed                ▲
+                     ▼                                    │
+    worker 1      mirrors, and keys it owns ── steps ──► keys it owns
+
+A step is on the worker that owns the key that it leads into. Where it leads from a key of another worker,
+there is a *mirror* of that key, with the value and the rank that its owner told last. So a worker sees all
+steps into its keys, and knows alone whether a key keeps its value, and what the best offer for it is.
+
+**Rounds of all workers.** Each worker goes as far as it can by itself, in the order of the values, and then
+tells what has changed of keys that others mirror. First come keys that have lost their values, until nobody
+has lost another one: all values are then of keys that keep them. Then come values that are new or better,
+until nobody has any. A worker may give a key a value that is not yet the best, since a better one is on its
+way. The better one replaces it, and all that follows from it: steps are monotone, so the order does not
+matter (`engine.paths`). A key still rests on one with a lesser pair when that one gets a better value.
+
+A mirror is told of by its number: its worker and the owner count the mirrors in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..circuit import DeltaJoin, Join
+from ..inprocess.kernels import paths as kernels
+from ..inprocess.kernels import postings
+from ..inprocess.recursion.paths import NONE, NOWHERE, FoundPaths, NeedsRounds, Paths, SomeSteps, Unsuitable
+from ..inprocess.recursion.steplists import StepLists
+from ..inprocess.storage.arrays import grow
+from ..inprocess.storage.batch import Batch, no_rows
+from ..inprocess.storage.interner import Values
+from ..paths import PLUS, PathPlan, Steps
+from ..schema import Array, RowFault
+from .carried import Key
+from .team import Team
+from .wire import Parcel, divided, exchanged, narrow, owners, packed, unpacked, wide
+
+Given = Callable[[], Sequence[tuple[Steps, Batch]]]
+"""Gives the changes of steps, or raises."""
+
+
+class _Sent(NamedTuple):
+    """What a worker says with the steps that it sends: whether it could not evaluate them, and whether it
+    never will."""
+
+    failed: bool
+    unsuitable: bool
+    steps: Sequence[Parcel | None]
+
+
+class _Entered(NamedTuple):
+    """What a worker says when it has taken its steps: whether it cannot follow them, the number of its keys,
+    the greatest costs (see `Paths`), whether keys may lose their values, and the keys of the other worker
+    that it mirrors from now on."""
+
+    unsuitable: bool
+    size: int
+    top: tuple[int, int]
+    doubts: bool
+    mirrored: Parcel | None = None
+
+
+class _Told(NamedTuple):
+    """Numbers of mirrors, with their values and ranks, or of those that have lost them. `some`: the worker
+    tells some other one of some keys."""
+
+    some: bool
+    numbers: Any = NOWHERE
+    values: Any = NOWHERE
+    ranks: Any = NOWHERE
+
+
+def owned_by(plan: PathPlan, best: Key) -> Key | None:
+    """The parts of a key that decide on its owner, if best values have owners by these columns. None if
+    workers cannot follow these paths: the value decides, too, or steps join relations, of which each worker
+    has a part."""
+    joins = [node for node in plan.circuit.nodes if isinstance(node, Join | DeltaJoin)]
+    places = tuple(plan.best_places[column] for column in best)
+    alone = all(len(node.terms) == 1 and not node.terms[0].negated for node in joins)
+    return places if places and alone and len(plan.keys) not in places else None
+
+
+class ShardsPaths(Paths):
+    """The part of one worker of a recursion over paths. Its keys are those that it owns and its mirrors."""
+
+    def __init__(self, plan: PathPlan, team: Team, values: Values, owned: Key, offered: Key | None) -> None:
+        """`owned` are the parts of a key that decide on its owner, `offered` the columns by which offers have
+        owners, if they are asked for."""
+        self._team, self._values, self._owned, self._offers_key = team, values, owned, offered
+        self.asserts = team.rank == 0
+        super().__init__(plan, offered is not None)
+
+    def forget(self) -> None:
+        super().forget()
+        self._known = 0  # keys whose owners are known
+        self._mirrors: dict[int, Array] = {}  # of keys of each other worker, by number
+        self._is_mirror: Any = np.zeros(1, np.bool_)
+        self._listed: StepLists | None = None  # the mirrors elsewhere of each key, as places in the next two
+        self._mirrored_by: Any = np.zeros(0, np.int16)
+        self._number: Any = np.zeros(0, np.int32)
+        self._counted: dict[int, int] = {}  # mirrors elsewhere, by worker
+        self._unheard = NOWHERE  # keys of which others have new mirrors
+        self._doubts = False
+        self._last_old: Array = np.zeros(1, np.int64)  # as `old` and `mark`, since values were told
+        self._last_mark: Array = np.zeros(1, np.int8)
+
+    # ------------------------------------------------------------- epochs
+
+    def run(self, given: Given, static: bool) -> FoundPaths:
+        steps = self._sent(given)
+        team, whole = self._team, not self.begun
+        if team.rank in team.owning:
+            try:
+                found = super().run(lambda: steps, static)
+            except Unsuitable:
+                team.relay(False, team.owning)
+                raise
+            team.relay(True, team.owning)
+            return found
+        if not team.relay(True, team.owning):
+            raise Unsuitable
+        self.begun = True
+        nothing = NOWHERE
+        best = super()._best(nothing)
+        if not self.gives_offers:
+            return FoundPaths(whole, best, None)
+        assert self.plan.offer_places is not None
+        return FoundPaths(whole, best, self._rows(nothing, nothing, None, self.plan.offer_places))
+
+    def _sent(self, given: Given) -> list[tuple[Steps, Batch]]:
+        """The changes of the steps into keys of this worker. Raises NeedsRounds on all workers if one cannot
+        evaluate its steps."""
+        team, values, width = self._team, self._values, len(self.plan.keys)
+        failed = unsuitable = False
+        whole: dict[int, Batch] = {}
+        try:
+            whole = {steps.node: batch for steps, batch in given()}
+        except (NeedsRounds, RowFault) as error:
+            failed, unsuitable = True, isinstance(error, Unsuitable)
+        own: list[tuple[Steps, Batch]] = []
+        sent: list[list[Parcel | None]] = [[] for _ in range(team.size)]
+        for steps in self.plan.steps:
+            schema, batch = self.plan.circuit.nodes[steps.node].schema, whole.pop(steps.node, None)
+            key = [len(schema) - 1 - width + place for place in self._owned]
+            parts: Sequence[Batch | None] = [None] * team.size
+            if batch is not None:
+                parts = divided(values, schema, key, batch, team.owning)
+            for rank, part in enumerate(parts):
+                if rank == team.rank and part is not None:
+                    own.append((steps, part))
+                is_sent = part is not None and rank != team.rank
+                sent[rank].append(packed(values, schema, part) if is_sent and part is not None else None)
+        came = team.swap([_Sent(failed, unsuitable, each) for each in sent])
+        if any(each.unsuitable for each in came):
+            raise Unsuitable
+        if any(each.failed for each in came):
+            raise NeedsRounds
+        for each in came:
+            for steps, parcel in zip(self.plan.steps, each.steps, strict=True):
+                if parcel is not None:
+                    schema = self.plan.circuit.nodes[steps.node].schema
+                    own.append((steps, unpacked(values, schema, parcel)))
+        return own
+
+    def _taken(self, given: Given) -> tuple[SomeSteps, Array, SomeSteps]:
+        none = np.empty(0, np.int64)
+        found = SomeSteps(none, none, none, np.empty(0, np.int8), none), none, none
+        unsuitable = False
+        try:
+            found = super()._taken(given)
+        except Unsuitable:
+            unsuitable = True
+        self._meet(unsuitable, bool(len(found[1])))
+        return found
+
+    def _meet(self, unsuitable: bool, doubts: bool) -> None:
+        """Tells the owners of keys of the new mirrors of this worker, and hears of those of the others.
+        Raises Unsuitable on all workers if one of them cannot follow the steps."""
+        team, keys = self._team, self.plan.keys
+        new = np.arange(self._known, self.keys.size)
+        columns = [self.keys.column_at(new, place) for place in self._owned]
+        owner = owners(self._values, [keys[place] for place in self._owned], columns, len(new), team.owning)
+        grow(self, "_is_mirror", self._size, 0)
+        self._is_mirror[new + 1] = owner != team.rank
+        told: list[_Entered] = []
+        for peer in range(team.size):
+            own = _Entered(unsuitable, self.keys.size, self._top, doubts)
+            some = new[owner == peer] if peer != team.rank and not unsuitable else NOWHERE
+            if len(some):
+                self._mirrors[peer] = np.concatenate([self._mirrors.get(peer, NOWHERE), some + 1])
+                batch = Batch(self.keys.columns_at(some), len(some))
+                own = own._replace(mirrored=packed(self._values, keys, batch))
+            told.append(own)
+        came = team.swap(told, team.owning)
+        if any(each.unsuitable for each in came) or self._may_leave_range(came):
+            raise Unsuitable
+        self._doubts = any(each.doubts for each in came)
+        heard: list[Array] = []
+        for peer, each in zip(team.owning, came, strict=True):
+            if peer != team.rank and each.mirrored is not None:
+                batch = unpacked(self._values, keys, each.mirrored)
+                heard.append(self.keys.insert(batch.columns, batch.length) + 1)
+                self._count_mirrors(peer, batch.length)
+        self._known = self.keys.size
+        self._make_room()
+        self._unheard = np.concatenate(heard) if heard else NOWHERE
+        self._list_mirrors()
+
+    def _may_leave_range(self, all_workers: Sequence[_Entered]) -> bool:
+        """Whether a sum may leave its range in some round; see `engine.paths`."""
+        sums = [steps for steps in self.plan.steps if steps.kind == PLUS]
+        start, dearest = (max(tops) for tops in zip(*(each.top for each in all_workers), strict=True))
+        if not sums or not dearest:
+            return False
+        most = min(~steps.low if self.plan.greatest else steps.high for steps in sums)
+        return start + (sum(each.size for each in all_workers) + 1) * dearest > most
+
+    def _check_range(self) -> None:
+        """Was done before, by all workers."""
+
+    def _count_mirrors(self, peer: int, count: int) -> None:
+        first = self._counted.get(peer, 0)
+        self._counted[peer] = first + count
+        self._mirrored_by = np.concatenate([self._mirrored_by, np.full(count, peer, np.int16)])
+        self._number = np.concatenate([self._number, np.arange(first, first + count, dtype=np.int32)])
+
+    def _list_mirrors(self) -> None:
+        """Lists the new mirrors elsewhere by their keys."""
+        nodes = self._unheard
+        if self._listed is None:
+            self._listed = StepLists(nodes, self._size)
+        elif len(nodes):
+            ids = np.arange(len(self._number) - len(nodes), len(self._number))
+            self._listed.insert(nodes, ids, self._size)
+
+    def _make_room(self) -> None:
+        super()._make_room()
+        grow(self, "_is_mirror", self._size, 0)
+        grow(self, "_last_old", self._size, NONE)
+        grow(self, "_last_mark", self._size, 0)
+
+    # ------------------------------------------------------------- rounds of all workers
+
+    def _settled(self, doubted: Array, come: SomeSteps) -> Array:
+        lost: list[Array] = []
+        mirrors: list[Array] = []
+        while self._doubts:
+            lost.append(self._withdrawn(doubted))
+            heard = self._told(lost[-1], has_values=False)
+            if heard is None:
+                break
+            gone, _, _ = heard
+            gone = gone[self.value[gone] != NONE]
+            self.mark[gone], self.old[gone] = 1, self.value[gone]
+            self.value[gone] = NONE
+            mirrors.append(gone)
+            first, count, slab = self._from()
+            _, steps = postings.expand(gone, first, count, slab, int(count[gone].sum()))
+            doubted = np.unique(self.target[steps].astype(np.int64))
+        nodes = np.concatenate([NOWHERE, *lost])
+        touched = [nodes, *mirrors]
+        given, ranks, nodes = self._given(nodes, come)
+        unheard, self._unheard = self._unheard, NOWHERE
+        while True:
+            found = self._spread_on(given, ranks, nodes)
+            new = found[self.mark[found] == 0]
+            self.mark[new], self.old[new] = 1, self._last_old[new]
+            touched.append(new)
+            told = np.union1d(found, unheard) if len(unheard) else found
+            heard = self._told(told[self.value[told] != NONE])
+            if heard is None:
+                return np.concatenate(touched)
+            nodes, given, ranks = heard
+            order = np.argsort(given, kind="stable")
+            nodes, given, ranks, unheard = nodes[order], given[order], ranks[order], NOWHERE
+
+    def _spread_on(self, given: Array, ranks: Array, nodes: Array) -> Array:
+        """Gives keys the values offered, and the keys after them theirs. Returns the keys with new values,
+        whose former ones `_last_old` has."""
+        touched, used = kernels.spread(
+            *self._from(), self.target, self.cost, self.kind, self.value, self.rank, self._last_old,
+            self._last_mark, np.empty(64, np.int64), 0, given, ranks, nodes,
+        )  # fmt: skip
+        found: Array = touched[:used]
+        self._last_mark[found] = 0
+        return found
+
+    def _told(self, nodes: Array, has_values: bool = True) -> tuple[Array, Array, Array] | None:
+        """Tells the workers that mirror keys of their values and ranks, or that they have lost them. Returns
+        the mirrors of which this worker is told, with theirs; None if nobody tells anything."""
+        team = self._team
+        assert self._listed is not None
+        first, count, slab = self._listed.stretches(self._size)
+        which, places = postings.expand(nodes, first, count, slab, int(count[nodes].sum()))
+        peers, numbers, nodes = self._mirrored_by[places], self._number[places], nodes[which]
+        sent = [_Told(bool(len(nodes)))] * team.size
+        for peer in team.owning if len(nodes) else ():
+            some = np.flatnonzero(peers == peer)
+            if len(some):
+                values = (narrow(self.value[nodes[some]]), self.rank[nodes[some]]) if has_values else ()
+                sent[peer] = _Told(True, numbers[some], *values)
+        came = team.swap(sent, team.owning)
+        if not any(each.some for each in came):
+            return None
+        parts = [
+            (self._mirrors[peer][each.numbers], wide(each.values), wide(each.ranks))
+            for peer, each in zip(team.owning, came, strict=True)
+            if peer != team.rank and len(each.numbers)
+        ]
+        mirrors, given, ranks = zip(*parts, strict=True) if parts else ((NOWHERE,),) * 3
+        return np.concatenate(mirrors), np.concatenate(given), np.concatenate(ranks)
+
+    # ------------------------------------------------------------- what was found
+
+    def _best(self, nodes: Array) -> Batch:
+        return super()._best(nodes[~self._is_mirror[nodes]])
+
+    def _offered(self, changed: SomeSteps, nodes: Array, static: bool) -> Batch:
+        offers = super()._offered(changed, nodes, static)
+        assert self._offers_key is not None
+        assert self.plan.offer_places is not None
+        schema = [*self.plan.keys, self.plan.value]
+        columns = tuple(schema[place] for place in self.plan.offer_places)
+        team = self._team
+        found = exchanged(team, self._values, columns, self._offers_key, offers, team.owning)
+        return no_rows(columns) if found is None else found
