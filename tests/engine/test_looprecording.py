@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Collection
 
 import numpy as np
 import pytest
 
 import ddlog
+from ddlog.engine import thresholds
 from ddlog.engine.circuit import Fixpoint
 from ddlog.engine.inprocess.recursion.loopcontents import LoopContents
 from ddlog.engine.inprocess.recursion.looprecording import LoopRecording
@@ -81,6 +83,39 @@ def test_a_recording_holds_words() -> None:
         session.delete("Edge", (0, 150))
         session.commit()
         assert {tuple(row) for row in session["Rank"]} == held
+
+
+@pytest.mark.parametrize("share", [0.0, 0.75])
+def test_rounds_begin_from_nothing_where_most_ranks_change(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are recorded as those by changes are."""
+    monkeypatch.setattr(thresholds, "FRESH_SHARE", share)
+    begun: list[int] = []
+    restart = LoopContents.restart
+
+    def restarted(contents: LoopContents, some: Collection[int], time: int) -> None:
+        begun.append(time)
+        restart(contents, some, time)
+
+    monkeypatch.setattr(LoopContents, "restart", restarted)
+    ways = iter([None, 10**6, 10**6])
+    with ddlog.compile(RANKS).session() as session:
+        (loop,) = inside(session)._state.recursions.values()
+        assert isinstance(loop, LoopRecursion)
+        loop.maintaining.mode = lambda: next(ways)
+        session.insert_rows("Edge", [(k, (k * 7 + n) % 3000) for k in range(3000) for n in (1, 2, 3)])
+        session.commit()
+        assert begun == ([2, 3, 4, 5] if share else [])
+        assert loop.recording is not None and not loop.is_ready
+        held = {name: {tuple(row) for row in session[name]} for name in ("Rank", "Part")}
+        assert len(held["Rank"]) == 3000
+        session.insert("Edge", (0, 150))
+        session.commit()
+        assert loop.is_ready and {tuple(row) for row in session["Rank"]} != held["Rank"]
+        session.delete("Edge", (0, 150))
+        session.commit()
+        assert {name: {tuple(row) for row in session[name]} for name in held} == held
 
 
 def test_a_recording_is_compared_by_a_sample() -> None:
