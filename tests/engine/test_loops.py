@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 from unittest import mock
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine import divergence, naiveloop, thresholds, zset
+from ddlog.engine import divergence, naiveloop, zset
 from ddlog.engine.circuit import (
     Admit,
     Circuit,
@@ -34,6 +34,7 @@ from ddlog.engine.circuit import (
 from ddlog.engine.divergence import LoopLimit, LoopRepetition
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.recursion import loopdivergence
+from ddlog.engine.inprocess.recursion.freshrounds import FreshRoundsEpoch
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
@@ -250,21 +251,18 @@ def test_a_loop_that_nothing_reads_is_left_out_by_the_optimizer(optimized: bool)
 
 
 @trying(40)
-@given(loops(1, fresh=True), streams(), st.booleans(), modes())
+@given(
+    loops(1, fresh=True), streams(), st.booleans(), modes(), st.lists(st.booleans(), min_size=1, max_size=5)
+)
 def test_rounds_that_begin_from_nothing(
-    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
+    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin, falls: list[bool]
 ) -> None:
+    """Each round that may begin from nothing does so by a coin, so that rounds by changes follow on it."""
     run = optimize(circuit) if optimized else circuit
-    with always_from_nothing():
+    coin = cycle(falls)
+    with mock.patch.object(FreshRoundsEpoch, "_pays", lambda *_: next(coin)):
         runtime = InProcess(incrementalize(run), maintain=maintain)
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs))], run=run)
-
-
-@contextmanager
-def always_from_nothing() -> Iterator[None]:
-    """Every round of a loop that can begins from nothing."""
-    with mock.patch.multiple(thresholds, FRESH_SHARE=1e9, FRESH_ROWS=-1):
-        yield
 
 
 @contextmanager

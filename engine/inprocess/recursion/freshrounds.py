@@ -108,7 +108,8 @@ class FreshRoundsEpoch(LoopEpoch):
                 if (at, self._now) in self._events
                 for batch in self._events[at, self._now].changes[0]
             )
-            if self._pays(self.told / max(read, 1)):
+            unseen = self.settling.is_unseen(self._now)
+            if self._read and unseen and self._pays(self.told / max(read, 1)):
                 self._begin_anew()
 
     def _compared(self) -> dict[int, Batch]:
@@ -125,7 +126,7 @@ class FreshRoundsEpoch(LoopEpoch):
         whole = sum(self._memory.size(source) for source in {*self._delays.values()})
         again = sum(batch.length for batch in self._steady.values() if batch is not None)
         saved = derived * (thresholds.FRESH_SHARE * self._read - whole)
-        return self._read > 0 and saved > again + thresholds.FRESH_ROWS and self.settling.is_unseen(self._now)
+        return saved > again + thresholds.FRESH_ROWS
 
     def _begin_anew(self) -> None:
         """Lets the round begin from nothing."""
