@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Collection
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.circuit import Fixpoint
+from ddlog.engine.inprocess.recursion.freshrounds import FreshRoundsEpoch
 from ddlog.engine.inprocess.recursion.loopcontents import LoopContents
 from ddlog.engine.inprocess.recursion.looprecording import LoopRecording
 from ddlog.engine.inprocess.recursion.loops import LoopRecursion
@@ -116,6 +118,25 @@ def test_rounds_begin_from_nothing_where_most_ranks_change(
         session.delete("Edge", (0, 150))
         session.commit()
         assert {name: {tuple(row) for row in session[name]} for name in held} == held
+
+
+@pytest.mark.parametrize("falls", [(True, False), (False, True), (True, True, False)])
+def test_rounds_by_changes_follow_on_rounds_from_nothing(
+    falls: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coin = cycle(falls)
+    monkeypatch.setattr(FreshRoundsEpoch, "_pays", lambda *_: next(coin))
+    edges = [(k, (k * k + n) % 40) for k in range(40) for n in (1, 2)]
+    ranks = dict.fromkeys(range(40), 100)
+    for _ in range(5):
+        sums = dict.fromkeys(range(40), 15)
+        for a, b in edges:
+            sums[b] += ranks[a] // 2
+        ranks = sums
+    with ddlog.compile(RANKS).session() as session:
+        session.insert_rows("Edge", edges)
+        session.commit()
+        assert {tuple(row) for row in session["Rank"]} == {*ranks.items()}
 
 
 def test_a_recording_is_compared_by_a_sample() -> None:
