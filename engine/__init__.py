@@ -37,8 +37,9 @@ Where to look:
 - functions of whole groups, or of their first rows in an order: inprocess/groups/wholegroups.py
 - loops, and recursions with groups or negations: product time and its law; a loop as one list of operators;
   its meaning: time.py, loopparts.py, naiveloop.py, operators/loop.py
-- loops in process: the events of an epoch; the choice; what does not settle:
-  inprocess/recursion/loopepoch.py, inprocess/runningloop.py, inprocess/recursion/loopdivergence.py
+- loops in process: the events of an epoch; rounds that begin from nothing; the choice; what does not settle:
+  inprocess/recursion/loopepoch.py, inprocess/recursion/freshrounds.py, inprocess/runningloop.py,
+  inprocess/recursion/loopdivergence.py
 - what loops remember: product time; contents and a recording while they are evaluated:
   inprocess/recursion/looptimelines.py, inprocess/recursion/loopsums.py,
   inprocess/recursion/loopgates.py; inprocess/recursion/loopcontents.py,

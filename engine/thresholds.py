@@ -180,6 +180,10 @@ LOOP_ROW, LOOP_TRIAL = 3e-7, 0.2
 """Seconds that a row of a recording takes to become one of timelines; and the part of the seconds of an
 evaluation that making timelines may take for a trial."""
 
+FRESH_SHARE, FRESH_ROWS = 0.75, 5000
+"""Of the changes that a round of a loop reads, the part that whole relations may be to begin from nothing;
+and the rows that this must save, whose time new tables take."""
+
 RECORDED_ROWS = 1 << 26
 """Rows of a recording of a loop, at most: 512 MB a column."""
 

@@ -14,6 +14,7 @@ from ..schema import RowFault
 from .arrangements.store import Store
 from .pathsteps import changed_steps
 from .recursion.account import new_account
+from .recursion.freshrounds import FreshRoundsEpoch, can_begin_anew
 from .recursion.loopcontents import LoopContents
 from .recursion.loopdivergence import no_reach
 from .recursion.loopepoch import LoopEpoch
@@ -147,8 +148,12 @@ class RunningLoop:
         self._events.run(True, IterationRows(), Watch())
 
     def _events_of(self, memory: LoopTimelines | LoopContents) -> LoopEpoch:
-        before = self._recursion.reach if memory is self._timelines else no_reach(self._recursion.parts)
-        return LoopEpoch(self._recursion, memory, self._imports, self._epoch, before)
+        recursion, imports, epoch = self._recursion, self._imports, self._epoch
+        if isinstance(memory, LoopTimelines):
+            return LoopEpoch(recursion, memory, imports, epoch, recursion.reach)
+        if not recursion.has_effects and can_begin_anew(recursion.parts, memory):
+            return FreshRoundsEpoch(recursion, memory, imports, epoch)
+        return LoopEpoch(recursion, memory, imports, epoch, no_reach(recursion.parts))
 
     def next_iteration(self) -> int | None:
         return None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Collection
+from itertools import cycle
 
 import numpy as np
 import pytest
 
 import ddlog
+from ddlog.engine import thresholds
 from ddlog.engine.circuit import Fixpoint
+from ddlog.engine.inprocess.recursion.freshrounds import FreshRoundsEpoch
 from ddlog.engine.inprocess.recursion.loopcontents import LoopContents
 from ddlog.engine.inprocess.recursion.looprecording import LoopRecording
 from ddlog.engine.inprocess.recursion.loops import LoopRecursion
@@ -81,6 +85,58 @@ def test_a_recording_holds_words() -> None:
         session.delete("Edge", (0, 150))
         session.commit()
         assert {tuple(row) for row in session["Rank"]} == held
+
+
+@pytest.mark.parametrize("share", [0.0, 0.75])
+def test_rounds_begin_from_nothing_where_most_ranks_change(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are recorded as those by changes are."""
+    monkeypatch.setattr(thresholds, "FRESH_SHARE", share)
+    begun: list[int] = []
+    restart = LoopContents.restart
+
+    def restarted(contents: LoopContents, some: Collection[int], time: int) -> None:
+        begun.append(time)
+        restart(contents, some, time)
+
+    monkeypatch.setattr(LoopContents, "restart", restarted)
+    ways = iter([None, 10**6, 10**6])
+    with ddlog.compile(RANKS).session() as session:
+        (loop,) = inside(session)._state.recursions.values()
+        assert isinstance(loop, LoopRecursion)
+        loop.maintaining.mode = lambda: next(ways)
+        session.insert_rows("Edge", [(k, (k * 7 + n) % 3000) for k in range(3000) for n in (1, 2, 3)])
+        session.commit()
+        assert begun == ([2, 3, 4, 5] if share else [])
+        assert loop.recording is not None and not loop.is_ready
+        held = {name: {tuple(row) for row in session[name]} for name in ("Rank", "Part")}
+        assert len(held["Rank"]) == 3000
+        session.insert("Edge", (0, 150))
+        session.commit()
+        assert loop.is_ready and {tuple(row) for row in session["Rank"]} != held["Rank"]
+        session.delete("Edge", (0, 150))
+        session.commit()
+        assert {name: {tuple(row) for row in session[name]} for name in held} == held
+
+
+@pytest.mark.parametrize("falls", [(True, False), (False, True), (True, True, False)])
+def test_rounds_by_changes_follow_on_rounds_from_nothing(
+    falls: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coin = cycle(falls)
+    monkeypatch.setattr(FreshRoundsEpoch, "_pays", lambda *_: next(coin))
+    edges = [(k, (k * k + n) % 40) for k in range(40) for n in (1, 2)]
+    ranks = dict.fromkeys(range(40), 100)
+    for _ in range(5):
+        sums = dict.fromkeys(range(40), 15)
+        for a, b in edges:
+            sums[b] += ranks[a] // 2
+        ranks = sums
+    with ddlog.compile(RANKS).session() as session:
+        session.insert_rows("Edge", edges)
+        session.commit()
+        assert {tuple(row) for row in session["Rank"]} == {*ranks.items()}
 
 
 def test_a_recording_is_compared_by_a_sample() -> None:

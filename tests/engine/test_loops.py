@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 from unittest import mock
 
@@ -34,6 +34,7 @@ from ddlog.engine.circuit import (
 from ddlog.engine.divergence import LoopLimit, LoopRepetition
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.recursion import loopdivergence
+from ddlog.engine.inprocess.recursion.freshrounds import FreshRoundsEpoch
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
@@ -64,8 +65,11 @@ Known = dict[str, tuple[int, int]]
 
 
 @st.composite
-def bodies(draw: Any, outside: Known, level: int, deepest: int, clocks: int) -> tuple[Circuit, Any, Any]:
-    """The body of a loop, or of a fixpoint if `clocks` is less than the level: its nodes and results."""
+def bodies(
+    draw: Any, outside: Known, level: int, deepest: int, clocks: int, fresh: bool = False
+) -> tuple[Circuit, Any, Any]:
+    """The body of a loop, or of a fixpoint if `clocks` is less than the level: its nodes and results.
+    `fresh`: its rounds can begin from nothing."""
     body = Builder()
     known: Known = {
         name: (body.add(Import(at, schema(arity))), arity) for name, (at, arity) in outside.items()
@@ -73,7 +77,7 @@ def bodies(draw: Any, outside: Known, level: int, deepest: int, clocks: int) -> 
     sets = {name: each for name, each in known.items() if name != "M"}
     r, s = f"R{level}", f"S{level}"
     for name, arity in ((r, 2), (s, 1)):
-        for rounds in (1, 2) if draw(st.integers(0, 3)) == 0 else (1,):
+        for rounds in (1, 2) if not fresh and draw(st.integers(0, 3)) == 0 else (1,):
             known[f"{name}-{rounds}"] = body.add(Earlier(name, rounds, schema(arity))), arity
     before = {name: each for name, each in known.items() if "-" in name}
     sets |= before
@@ -84,17 +88,16 @@ def bodies(draw: Any, outside: Known, level: int, deepest: int, clocks: int) -> 
         known["X"] = sets["X"] = draw(admitted(body, known, draw(st.integers(0, clocks)))), 2
 
     def relation(name: str, arity: int) -> None:
-        joins = [draw(rule(known, sets, arity))]
-        joins += [
-            draw(rule({**before, "A": known["A"]}, sets, arity)) for _ in range(draw(st.integers(0, 2)))
-        ]
+        joins = [draw(rule(known, {} if fresh else sets, arity))]
+        looking_back = before if fresh else {**before, "A": known["A"]}
+        joins += [draw(rule(looking_back, sets, arity)) for _ in range(draw(st.integers(int(fresh), 2)))]
         parts = [body.add(each) for each in joins]
         if draw(st.integers(0, 2)) == 0:
             near = {each: at for each, at in known.items() if at[1] == 2 and each != "M"}
             parts.append(body.add(draw(grouped(body, near, arity))))
         if draw(st.integers(0, 4)) == 0:
             parts.append(body.add(Constant((tuple([1] * arity),), schema(arity))))
-        if draw(st.integers(0, 3)) == 0:
+        if not fresh and draw(st.integers(0, 3)) == 0:
             parts.append(body.add(draw(without(sets, arity))))
         total = body.add(Sum(tuple(parts), schema(arity)))
         known[name] = sets[name] = body.add(Distinct(total, schema(arity))), arity
@@ -144,16 +147,18 @@ def fixpoints(draw: Any, outside: Known, level: int) -> Fixpoint:
 
 
 @st.composite
-def nested(draw: Any, build: Builder, known: Known, level: int, deepest: int, clocks: int) -> Known:
+def nested(
+    draw: Any, build: Builder, known: Known, level: int, deepest: int, clocks: int, fresh: bool = False
+) -> Known:
     """Adds a loop or a fixpoint to a circuit; gives its relations."""
     if level > 1 and draw(st.integers(0, 3)) == 0:
         fixpoint = draw(fixpoints(known, level))
         at = build.add(fixpoint)
         name = fixpoint.results[0][0]
         return {name: (build.add(FixpointResult(at, name, schema(2))), 2)}
-    body, results, _ = draw(bodies(known, level, deepest, clocks))
-    end = draw(st.sampled_from(["rounds", "rounds", "empty", "unchanged"]))
-    rounds = draw(st.integers(0, 3)) if end == "rounds" else None
+    body, results, _ = draw(bodies(known, level, deepest, clocks, fresh))
+    end = draw(st.sampled_from(["rounds", "rounds", "unchanged" if fresh else "empty", "unchanged"]))
+    rounds = draw(st.integers(0, 5 if fresh else 3)) if end == "rounds" else None
     empty = draw(st.sampled_from([name for name, _ in results])) if end == "empty" else None
     at = build.add(Loop(body, results, name=f"L{level}", rounds=rounds, empty=empty))
     arities = {f"R{level}": 2, f"S{level}": 1}
@@ -164,13 +169,14 @@ def nested(draw: Any, build: Builder, known: Known, level: int, deepest: int, cl
 
 
 @st.composite
-def loops(draw: Any, deepest: int = 3) -> Circuit:
-    """A circuit with a loop, in which other loops and fixpoints may stand."""
+def loops(draw: Any, deepest: int = 3, fresh: bool = False) -> Circuit:
+    """A circuit with a loop, in which other loops and fixpoints may stand. `fresh`: its rounds can begin from
+    nothing."""
     top = Builder()
     known: Known = {}
     for name, arity in INPUTS.items():
         known[name] = top.add(Input(name, schema(arity), multiset=name == "M")), arity
-    made = draw(nested(top, known, 1, deepest, 0))
+    made = draw(nested(top, known, 1, deepest, 0, fresh))
     for name, (at, arity) in made.items():
         top.add(Output(name, at, schema(arity)))
     return Circuit(tuple(top.nodes), tuple((name, at) for name, (at, _) in (known | made).items()))
@@ -242,6 +248,21 @@ def test_a_loop_that_nothing_reads_is_left_out_by_the_optimizer(optimized: bool)
     else:
         with pytest.raises((LoopLimit, LoopRepetition)):
             runtime.commit(changes, max_iterations=LIMIT)
+
+
+@trying(40)
+@given(
+    loops(1, fresh=True), streams(), st.booleans(), modes(), st.lists(st.booleans(), min_size=1, max_size=5)
+)
+def test_rounds_that_begin_from_nothing(
+    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin, falls: list[bool]
+) -> None:
+    """Each round that may begin from nothing does so by a coin, so that rounds by changes follow on it."""
+    run = optimize(circuit) if optimized else circuit
+    coin = cycle(falls)
+    with mock.patch.object(FreshRoundsEpoch, "_pays", lambda *_: next(coin)):
+        runtime = InProcess(incrementalize(run), maintain=maintain)
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs))], run=run)
 
 
 @contextmanager

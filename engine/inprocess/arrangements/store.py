@@ -52,6 +52,12 @@ class Store(Unread):
             return np.arange(self.table.size, dtype=np.int64)
         return np.flatnonzero(self.weights[: self.table.size])
 
+    def emptied(self) -> Store:
+        """A store without rows, with room for as many."""
+        store = Store(self.schema, self.is_set)
+        store.table = self.table.only(np.empty(0, np.int64), self.present)
+        return store
+
     def batch(self) -> Batch:
         """The contents, with their weights."""
         if self.weights is None:
@@ -122,14 +128,18 @@ class Store(Unread):
         before = self.table.size
         self._undo.append(before)  # first, since the insertion may run out of memory
         self.table.insert_new(batch.columns, batch.length)
+        self._arrange_since(before)
+        every = self.present == before + batch.length and batch.columns.__class__ is tuple
+        return self._since(before, batch.columns if every else ())
+
+    def _arrange_since(self, start: int) -> None:
+        """Makes the rows present that came from `start` on."""
         self.present = self.table.size
-        if self.indexes and self.table.size > before:
-            fresh = np.arange(before, self.table.size, dtype=np.int64)
+        if self.indexes and self.present > start:
+            fresh = np.arange(start, self.present, dtype=np.int64)
             with all_alike(self.indexes) as indexes:
                 for index in indexes:
                     index.insert(fresh)
-        every = self.present == before + batch.length and batch.columns.__class__ is tuple
-        return self._since(before, batch.columns if every else ())
 
     def _add_present_few(self, batch: Batch) -> Batch:
         before = self.table.size
@@ -158,6 +168,13 @@ class Store(Unread):
         if batch.length <= thresholds.ROWS_ONE_BY_ONE:
             change = self.add_rows(batch.rows(), batch.weight_list())
             return self._changed_few(batch, change) if as_set else batch
+        start = self.table.size
+        if self.weights is None and batch.weights is None:
+            self._undo.append(start)
+            rows = self.table.insert(batch.columns, batch.length)
+            if self.table.size == start + batch.length:  # all of them are new: there is nothing to count
+                self._arrange_since(start)
+                return Batch(batch.columns, batch.length)
         rows = self._rows_of(batch)
         weights = batch.weight_array()
         touched, signs = self._net(*self._add_rows(rows, weights))

@@ -71,6 +71,9 @@ An epoch is evaluated from empty relations after all if that is cheaper (see bel
 rounds, and if a fault or the limit of rounds may end it: then the evaluation from empty relations tells.
 The same holds where an `Inspect` looks at the rounds.
 
+While a loop is evaluated from empty relations, a round in which most rows of what it reads were replaced
+begins from nothing, too, but for what is the same in all rounds (`freshrounds.py`).
+
 **A recursion over paths needs no rounds**: a group takes the best value of each key, and each rule carries
 one value to another key by a sum or a bound. `engine/paths.py` states the law, and reads the steps from key
 to key off the rules: they are joins of imports, a circuit of their own. The state is the steps as arrays,

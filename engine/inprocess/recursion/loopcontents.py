@@ -7,7 +7,7 @@ rounds of inner loops, too, has timelines whose entries are summed up over the o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ... import thresholds
 from ...circuit import DeltaGroup, Distinct, Earlier, Group, Negate
@@ -37,13 +37,22 @@ class LoopContents:
         self._stores: dict[int, Store] = {}
         self._groups: dict[int, GroupState] = {}
         self._changed: dict[int, Store | GroupState] = {}
-        asked = looked_up(parts, self._without_members()) - _met_by_nothing(parts)
-        for at, part in enumerate(parts.parts):
-            if self._plain[at] and (at in asked or self._counts(at)):
-                self._stores[at] = Store(part.node.schema, is_set(parts, at))
-        for at, part in enumerate(parts.parts):
-            if self._plain[at] and isinstance(part.node, Group):
-                self._groups[at] = self._group_of(part.node, part.sources[0], evaluator)
+        self._values = evaluator.values
+        self._asked = looked_up(parts, self._without_members()) - _met_by_nothing(parts)
+        self._begin(range(len(parts.parts)))
+
+    def _begin(self, some: Collection[int]) -> None:
+        """Empties some parts."""
+        every = [(at, self.parts.parts[at]) for at in some if self._plain[at]]
+        for at, part in every:
+            if at in self._asked or self._counts(at):
+                store = self._stores.get(at)
+                self._stores[at] = (
+                    store.emptied() if store else Store(part.node.schema, is_set(self.parts, at))
+                )
+        for at, part in every:
+            if isinstance(part.node, Group):
+                self._groups[at] = self._group_of(part.node, part.sources[0])
 
     def _without_members(self) -> set[int]:
         """The groups that read no members."""
@@ -55,13 +64,13 @@ class LoopContents:
         part = self.parts.parts[at]
         return isinstance(part.node, Distinct) and not is_set(self.parts, part.sources[0])
 
-    def _group_of(self, node: Group, source: int, evaluator: Evaluator) -> GroupState:
+    def _group_of(self, node: Group, source: int) -> GroupState:
         given, made = self.parts.parts[source].node, origin(self.parts, source)
         if isinstance(made.node, Earlier):
             made = origin(self.parts, made.sources[0])
         net = isinstance(made.node, Distinct | Group)  # each changes once in a round
         members = self._stores[source] if _delta(node).reads_members else None
-        return GroupState(_delta(node), given.schema, members, evaluator.values, net)
+        return GroupState(_delta(node), given.schema, members, self._values, net)
 
     # ------------------------------------------------------------- operators
 
@@ -120,6 +129,21 @@ class LoopContents:
             each.commit()
         self._changed.clear()
         self._inner.settle()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the contents of all parts are kept, and no timelines."""
+        return all(self._plain)
+
+    def restart(self, some: Collection[int], time: int) -> None:
+        """Empties some parts, which begin from nothing at this time."""
+        if self.recording is not None:
+            self.recording.take_back(some, time)
+        self._begin(some)
+
+    def size(self, at: int) -> int:
+        """The rows of a part whose contents are at hand."""
+        return self._groups[at].alive if at in self._groups else self._stores[at].present
 
     def held(self, at: int) -> Batch | None:
         """The contents of a part, if they are at hand."""

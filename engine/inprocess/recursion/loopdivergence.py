@@ -90,6 +90,11 @@ class Settling:
         """How far the scopes went, with this epoch."""
         return Reach([max(scope.furthest, scope.here) for scope in self._scopes], self.named)
 
+    def is_unseen(self, time: int) -> bool:
+        """Whether nobody looks at the changes of a round of a loop without inner ones."""
+        (scope,) = self._scopes
+        return time <= scope.limit + self.named[0] and not (scope.endless and time >= FIRST)
+
     def told(self, number: int, relation: str, time: int, change: Batch) -> None:
         """Notes the change of a relation of a scope. Raises LoopLimit, LoopRepetition."""
         scope, lattice = self._scopes[number], self._parts.lattice

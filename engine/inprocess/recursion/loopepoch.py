@@ -123,6 +123,7 @@ class LoopEpoch:
         self._heap: list[tuple[tuple[int, ...], int, int]] = []
         self._events: dict[tuple[int, int], PartEvent] = {}
         self._first = False
+        self.told = 0  # the rows of a round so far
         self._gathered: dict[int, Gathering] = {}  # the changes of relations of the outermost loop, by part
         self._names: dict[int, list[tuple[int, str]]] = {}  # the relations that a part is, with their scopes
         for number, scope in enumerate(self._parts.scopes):
@@ -161,12 +162,12 @@ class LoopEpoch:
         parts = self._parts.parts
         measured = epochcosts.inside()
         rounds = _Rounds(measured) if first and measured is not None else None
-        outermost, told = 0, 0
+        outermost = 0
         for seen, (time, at, event) in enumerate(self._due(), 1):
             interrupt.check()
             number = int(lattice.round(time, 0))
             if number != outermost:
-                self.depths.append((outermost, told))
+                self.depths.append((outermost, self.told))
                 if rounds is not None:
                     rounds.end(outermost, self._rows())
                 self._memory.end_round()
@@ -174,7 +175,7 @@ class LoopEpoch:
                     watch.seeded()
                 watch.reached = profile.reached(number)
                 self._look(watch)
-                outermost, told = number, 0
+                outermost, self.told = number, 0
                 if self._epoch.progress is not None:
                     self._epoch.progress(self._recursion.phase, number, self._rows())
             if not seen % thresholds.LOOP_EVENTS:
@@ -187,9 +188,9 @@ class LoopEpoch:
             else:
                 out = self._measured(at, time, event, measured)
             if out is not None and out.length:
-                told += out.length
+                self.told += out.length
                 self._emit(at, time, out)
-        self.depths.append((outermost, told))
+        self.depths.append((outermost, self.told))
         if rounds is not None:
             rounds.end(outermost, self._rows())
         self.settling.end()

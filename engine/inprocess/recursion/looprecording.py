@@ -3,7 +3,7 @@ maintained."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,6 +33,7 @@ class LoopRecording:
         delayed = delays(parts)
         self._told = self._distincts | groups | (looked_up(parts) - {*delayed})
         self._told |= {*delayed.values()}
+        self._since: tuple[dict[int, int], dict[int, int]] = {}, {}  # the first changes that stay, by part
         self._room = thresholds.RECORDED_ROWS
 
     @property
@@ -49,6 +50,15 @@ class LoopRecording:
         """Notes what a distinct is given at a time."""
         if at in self._distincts:
             self._note(self.asked, at, time, change)
+
+    def take_back(self, some: Collection[int], time: int) -> None:
+        """Notes that some parts begin from nothing at a time: all that they told and were given is gone."""
+        for notes, since in zip((self.told, self.asked), self._since, strict=True):
+            for at in some:
+                stay = notes.get(at, [])[since.get(at, 0) :]
+                since[at] = since.get(at, 0) + 2 * len(stay)
+                for _, change in stay:
+                    self._note(notes, at, time, change.negated())
 
     def _note(self, notes: dict[int, list[tuple[int, Batch]]], at: int, time: int, change: Batch) -> None:
         if self._room < 0:

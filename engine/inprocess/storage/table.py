@@ -423,8 +423,8 @@ class RowTable(Unread):
             self._rehash(self._bits)
             raise
 
-    def only(self, rows: Array) -> RowTable:
-        """A table of the rows with these ids alone, in this order, with room for as many more."""
+    def only(self, rows: Array, room: int | None = None) -> RowTable:
+        """A table of the rows with these ids alone, in this order, with room for as many more, or so many."""
         kept = RowTable(self.arity)
         if self._untouched and self.arity:
             return kept
@@ -434,7 +434,8 @@ class RowTable(Unread):
             kept._words, kept._wide = np.empty(0, np.int64), self._wide[rows]
         else:
             kept._words = self._words[rows]
-        kept._rehash(max(_FIRST_BITS, int((2 * len(rows) + 16) / _FULL).bit_length()))
+        room = len(rows) if room is None else room
+        kept._rehash(max(_FIRST_BITS, int((len(rows) + room + 16) / _FULL).bit_length()))
         return kept
 
     def truncate(self, size: int) -> None:
