@@ -161,22 +161,20 @@ def expand_found(
         if sieve_bits > 0:
             size = sieved(size, made, marks, sieve_bits, lefts, rights)
         hashing.read_homes(slots, bits, made, 0, size, places, seen)
-        sought = 0
         for m in range(size):
-            word, place, held = made[m], places[m], seen[m]
-            lefts[sought], rights[sought] = lefts[m], rights[m]
-            made[sought], places[sought], seen[sought] = word, place, held
-            sought += (held != hashing.EMPTY) & (word >= 0)
-        begun = out
-        for m in range(sought):
-            word, place, held = made[m], places[m], seen[m]
+            word = made[m]
+            held = seen[m]
+            if held == hashing.EMPTY or word < 0:
+                continue
+            place = places[m]
             while held != word and held != hashing.EMPTY:
                 place = (place + 1) & mask
                 held = slots[place]
-            left[out], rows[out], found[out] = lefts[m], rights[m], place
-            out += held == word
-        for k in range(begun, out):
-            found[k] = ids[found[k]]
+            if held == word:
+                left[out] = lefts[m]
+                rows[out] = rights[m]
+                found[out] = ids[place]
+                out += 1
     return i, j, out
 
 
