@@ -13,6 +13,7 @@ RUN = Path(__file__).parent / "bench" / "run.py"
 SWEEP = RUN.with_name("sweep.py")
 LOOPS = RUN.with_name("loops.py")
 MEMORY = RUN.with_name("memoryspeed.py")
+ORDERS = RUN.with_name("bodyorders.py")
 SHARDS = RUN.with_name("shards.py")
 
 
@@ -47,6 +48,19 @@ def test_loads_beside_the_speed_of_memory_at_tiny_scale() -> None:
     assert done.returncode == 0, done.stderr
     speeds, triangles = done.stdout.splitlines()
     assert speeds.startswith("words a second: ") and triangles.startswith("triangles: ")
+
+
+def test_orders_of_terms_over_few_facts(tmp_path: Path) -> None:
+    facts = {"p": "1\t2\n2\t3\n", "q": "2\t7\t1\n", "r": "7\t7\t8\n", "c": "2\t3\t9\n", "u": "3\t7\t4\n"}
+    for letter, rows in (facts | {"s": "7\t6\n"}).items():
+        (tmp_path / f"I{letter}.facts").write_text(rows, encoding="utf-8")
+    options = ["2", "--beside", "2", "--facts", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, str(ORDERS), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" s of processors, ") == 3
+    assert "slowest to fastest: " in done.stdout.splitlines()[-1]
 
 
 def test_the_sweep_at_tiny_scale(tmp_path: Path) -> None:

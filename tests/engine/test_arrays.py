@@ -66,17 +66,27 @@ def test_words_that_spread_are_found(words: list[int], more: int) -> None:
     displaced = hashing.most_displaced(slots, BITS)
     if 2 * displaced >= len(slots):
         return
-    spread = np.concatenate([slots, np.full((1 << bits) - len(slots), -1, np.int64)])
-    hashing.spread_words(spread, BITS, bits, 2 * displaced + 1)
-    ids = np.full(len(spread), -1, np.int32)
-    hashing.number_words(spread, ids, bits, held, 0, len(held))
-    assert hashing.find_words(spread, ids, bits, held).tolist() == list(range(len(words)))
-    assert np.count_nonzero(spread >= 0) == len(words)
+    more_slots = np.full((1 << bits) - len(slots), -1, np.int64)
+    numbers = np.full(len(slots), -1, np.int32)
+    hashing.number_words(slots, numbers, BITS, held, 0, len(held))
+    for numbered in (False, True):
+        spread = np.concatenate([slots, more_slots])
+        ids = np.concatenate([numbers, more_slots.astype(np.int32)])
+        given_ids = ids if numbered else np.empty(0, np.int32)
+        hashing.spread_words(spread, given_ids, BITS, bits, 2 * displaced + 1)
+        if not numbered:
+            hashing.number_words(spread, ids, bits, held, 0, len(held))
+        assert hashing.find_words(spread, ids, bits, held).tolist() == list(range(len(words)))
+        assert np.count_nonzero(spread >= 0) == len(words)
 
 
-def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thresholds, "LARGE_ARRAY", 64)
+@pytest.mark.parametrize("numbered", [False, True])
+def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, numbered: bool) -> None:
+    for name in ("LARGE_ARRAY", "SHARED_SLOTS"):
+        monkeypatch.setattr(thresholds, name, 64)
     rows, numbers = RowTable(2), np.random.default_rng(1).integers(0, 3000, (40, 500, 2))
+    if numbered:
+        rows.numbered_slots()
     seen: dict[tuple[int, int], int] = {}
     for batch in numbers:
         rows.insert_new((batch[:, 0].copy(), batch[:, 1].copy()), len(batch))

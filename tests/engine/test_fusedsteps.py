@@ -12,6 +12,7 @@ import pytest
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.inprocess.joins.sieves import Sieves
+from ddlog.engine.inprocess.kernels import expansion, hashing
 from ddlog.engine.inprocess.storage.table import RowTable
 
 PROGRAM = """
@@ -98,3 +99,21 @@ def test_fused_look_ups_find_the_same_rows(seed: int) -> None:
     expected = outcomes(1 << 60, epochs)
     assert outcomes(1, epochs) == expected
     assert outcomes(1, epochs, sieved=True) == expected
+
+
+@pytest.mark.parametrize("there", [0, 1, 256, 512])
+def test_words_far_from_their_homes_are_told_from_new_ones(there: int) -> None:
+    """A block of matches into a set that is as full as sets become, with room for no match more."""
+    bits, size = 10, expansion.BLOCK
+    words = np.random.default_rng(5).permutation(1 << 20)[: 676 + size]
+    held, others = words[:676], words[676 + there :]
+    slots = np.full(1 << bits, -1, np.int64)
+    hashing.rehash_words(slots, bits, held, len(held))
+    table = np.random.default_rng(6).permutation(np.concatenate([held[:there], others]))
+    zero, new = np.zeros(1, np.int64), np.empty(size, np.int64)
+    stretches = zero, np.array([size], np.int32), np.arange(size, dtype=np.int32)
+    fields = np.array([(0, (1 << 20) - 1, 0, 1 << 20, 0)], np.int64)
+    *_, count = expansion.expand_new(
+        zero, *stretches, size, table, zero, fields, slots, bits, new, 0, 0, size
+    )
+    assert sorted(new[:count].tolist()) == sorted(others.tolist())

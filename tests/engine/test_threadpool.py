@@ -35,7 +35,7 @@ thorough = trying(20)
 def small_chunks() -> Iterator[None]:
     """Chunks so small that a few rows are work for several threads."""
     small = {"JOIN_CHUNK": 3, "JOIN_LEAST": 1, "JOIN_WAVE": 4, "JOIN_ROOM": 5}
-    small |= {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0}
+    small |= {"INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0, "SHARED_WORDS": 2}
     with mock.patch.multiple(thresholds, **small):
         yield
 

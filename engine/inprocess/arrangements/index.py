@@ -77,6 +77,11 @@ class RowIndex(Stretched):
         return keyed.rows, self.keys.insert(keyed.keys, len(keyed.rows)).astype(np.int32)
 
     @property
+    def derives(self) -> bool:
+        """Whether keys have derived columns."""
+        return bool(self._derived)
+
+    @property
     def fanout(self) -> float:
         """The mean number of rows a key."""
         return self.size / max(1, self.keys.size)

@@ -69,11 +69,9 @@ class Stretched:
             grow(self, "_slab", needed)
             self._limit = min(max(needed, self._limit + (self._limit >> 1)), len(self._slab))
             return
-        room = self._count.astype(np.int64)
+        room, first = self._count.copy(), np.empty(len(self._count), np.int64)
         postings.count(coming, room)
-        room += room >> 3
-        first = np.cumsum(room) - room
-        end, rooms = int(first[-1] + room[-1]), room.astype(np.int32)
+        end = int(postings.lay_out(room, first))
         reserve(4 * max(0, end - self._end))
         if end > len(self._slab) or not postings.shift(self._first, self._count, self._slab, first):
             reserve(4 * end)
@@ -81,7 +79,7 @@ class Stretched:
             slab: Any = np.empty(end + spare, np.int32)
             postings.move(self._first, self._count, self._slab, first, slab)
             self._slab = slab
-        self._first, self._room, self._end, self._limit = first, rooms, end, end
+        self._first, self._room, self._end, self._limit = first, room, end, end
         if len(self._place):
             self._locate()
 

@@ -88,6 +88,32 @@ def sieved(size: int, made: Any, marks: Any, sieve_bits: int, lefts: Any, rights
     return kept
 
 
+@part
+def absent(slots: Any, bits: int, size: int, made: Any, places: Any, seen: Any, new: Any, out: int) -> int:
+    """Puts the words of a block that a hash set does not hold into `new` from `out` on. Returns their end.
+
+    Most words are at their homes. The others go on in front, a slot further in each pass: a search that
+    branches by what it finds takes a quarter longer. All three arrays of the block are used up."""
+    mask = (1 << bits) - 1
+    hashing.read_homes(slots, bits, made, 0, size, places, seen)
+    left = 0
+    for m in range(size):
+        word, place, held = made[m], places[m], seen[m]
+        made[left], places[left], seen[left] = word, place, held
+        left += held != word
+    while left > 0:
+        size, left = left, 0
+        for m in range(size):
+            word, held = made[m], seen[m]
+            new[out] = word
+            out += held == hashing.EMPTY
+            made[left], places[left] = word, (places[m] + 1) & mask
+            left += (held != word) & (held != hashing.EMPTY)
+        for m in range(left):
+            seen[m] = slots[places[m]]
+    return out
+
+
 @kernel
 def fill_sieve(words: Any, count: int, marks: Any, sieve_bits: int) -> None:
     """Sets the bit at the home of each word, of 2**sieve_bits."""
@@ -183,10 +209,5 @@ def expand_new(
         work -= BLOCK
         if not block_words(size, lefts, rights, words, base, fields, made):
             return i, j, -1
-        hashing.read_homes(slots, bits, made, 0, size, places, seen)
-        for m in range(size):
-            word = made[m]
-            if seen[m] != word and slots[hashing.slot_of(slots, bits, places[m], word)] == hashing.EMPTY:
-                new[out] = word
-                out += 1
+        out = absent(slots, bits, size, made, places, seen, new, out)
     return i, j, out

@@ -100,25 +100,28 @@ def most_displaced(slots: Any, bits: int) -> int:
 
 
 @kernel
-def spread_words(slots: Any, before: int, bits: int, near: int) -> None:
-    """Spreads the words in the first 2**before slots of a hash set over all 2**bits slots.
+def spread_words(slots: Any, ids: Any, before: int, bits: int, near: int) -> None:
+    """Spreads the words in the first 2**before slots of a hash set over all 2**bits slots, with the ids at
+    the slots, if these are numbered.
 
     A word moves up, from the last one to the first: its new home is at least twice its old one, so it does
     not meet a word that waits. That fails for the first `near` slots, where a word may lie far behind its
     home in proportion, or have come round from the end: they are set aside, and come last. `near` is more
     than twice the greatest displacement, so no more words come round to them than they have room for.
     """
+    numbered = ids.shape[0] > 0
     aside = slots[:near].copy()
+    numbers = ids[:near].copy()
     slots[:near] = EMPTY
-    for place in range((1 << before) - 1, near - 1, -1):
-        word = slots[place]
+    for place in range((1 << before) - 1, -1, -1):
+        word = slots[place] if place >= near else aside[place]
         if word != EMPTY:
-            slots[place] = EMPTY
-            slots[slot_of(slots, bits, home(word, bits), EMPTY)] = word
-    for i in range(near):
-        word = aside[i]
-        if word != EMPTY:
-            slots[slot_of(slots, bits, home(word, bits), EMPTY)] = word
+            if place >= near:
+                slots[place] = EMPTY
+            at = slot_of(slots, bits, home(word, bits), EMPTY)
+            slots[at] = word
+            if numbered:
+                ids[at] = ids[place] if place >= near else numbers[place]
 
 
 @kernel

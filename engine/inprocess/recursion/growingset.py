@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...derivedcolumns import Position
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.rowids import Locator
+from ..storage import threadpool
 from ..storage.batch import Batch, TableColumns
 from ..storage.layout import bounds, fit
 from ..storage.table import RowTable
@@ -143,7 +145,12 @@ class GrowingSet:
                 index.settle()
 
     def _arrange(self, indexes: Iterable[RowIndex], fresh: range) -> None:
-        """Enters rows into indexes."""
+        """Enters rows into indexes: many by threads, each into other indexes. What derived columns are
+        computed by may be for the thread that commits alone."""
+        if len(fresh) >= thresholds.SHARED_WORDS:
+            alone = [index for index in indexes if index.derives]
+            threadpool.run_parts([partial(index.insert, fresh) for index in indexes if not index.derives])
+            indexes = alone
         if len(fresh) > thresholds.ROWS_ONE_BY_ONE:
             for index in indexes:
                 index.insert(fresh)

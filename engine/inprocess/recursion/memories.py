@@ -22,7 +22,7 @@ from ..arrangements.views import (
     was_empty,
 )
 from ..joins.join import Joiner
-from ..storage.batch import Batch
+from ..storage.batch import Batch, TableColumns
 from ..storage.interner import encode_rows
 from ..storage.steps import Evaluator
 from ..storage.table import RowTable
@@ -228,7 +228,7 @@ def outside(imported: Imported, now: bool) -> View:
 def _chunks(relation: GrowingSet, start: int, stop: int) -> Iterator[Batch]:
     for at in range(start, stop, thresholds.CHUNK):
         end = min(at + thresholds.CHUNK, stop)
-        yield Batch(relation.table.columns(at, end), end - at)
+        yield Batch(TableColumns(relation.table, at, end), end - at)
 
 
 def run_rule(

@@ -514,18 +514,21 @@ class RowTable(Unread):
         return room
 
     def _spread(self, bits: int) -> None:
-        """More slots for the same rows. Large ones are spread where they lie."""
+        """More slots for the same rows. Large ones are spread where they lie, with their numbers."""
         self._begun = None
         held = len(self._slots)
-        if self._layout is None or held < thresholds.LARGE_ARRAY or self._ids is not None:
+        if self._layout is None or held < thresholds.SHARED_SLOTS:
             self._rehash(bits)
             return
         displaced = hashing.most_displaced(self._slots, self._bits)
         if 2 * displaced >= held:
             self._rehash(bits)
             return
+        if self._ids is not None:
+            lengthen(self, "_ids", 1 << bits)
         lengthen(self, "_slots", 1 << bits, -1)
-        hashing.spread_words(self._slots, self._bits, bits, 2 * displaced + 1)
+        ids = _NO_IDS if self._ids is None else self._ids
+        hashing.spread_words(self._slots, ids, self._bits, bits, 2 * displaced + 1)
         self._bits = bits
 
     def _rehash(self, bits: int) -> None:
