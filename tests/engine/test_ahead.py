@@ -18,9 +18,9 @@ import numba
 import numpy as np
 import pytest
 
+from ddlog.console.cli import main
 from ddlog.engine.inprocess import kernels
 from ddlog.engine.inprocess.kernels import codefiles, compiler
-from ddlog.engine.inprocess.kernels.compilation import _kept
 from ddlog.engine.inprocess.kernels.signatures import numba_type, signatures
 
 ONE = "module.kernel-sources-1.code"
@@ -115,7 +115,35 @@ def test_a_process_that_is_killed_leaves_none_beside_it_and_no_broken_code(tmp_p
 
 def test_without_a_folder_to_write_to_each_process_compiles() -> None:
     assert ended(begun("/proc/none")) == "[1, 0, 2] True\n"
-    assert _kept(None) == "no folder for them can be written, so each process does it anew"
+
+
+def test_a_command_tells_that_kernels_cannot_be_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/none")
+    assert main(["compile-kernels"]) == 1
+    assert "/proc/none: cannot be written: no kernels can be kept there" in capsys.readouterr().err
+
+
+def test_code_of_sources_that_have_changed_since_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert codefiles.writable() == str(tmp_path)
+    monkeypatch.setattr(codefiles, "IMPORTED", codefiles.IMPORTED | {"hashing.py": (0, 0)})
+    monkeypatch.setattr(codefiles, "are_imported", codefiles.are_imported.__wrapped__)
+    with codefiles.locked(ONE) as file:
+        assert file is None and codefiles.writable() is None
+    assert not (tmp_path / ONE).exists()
+
+
+@pytest.mark.long
+def test_a_command_compiles_all_that_are_known(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    script = "from ddlog.console.cli import main; exit(main(['compile-kernels']))"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"the kernels are in {tmp_path}\n")
+    assert kernels_of(tmp_path) == {f"{module}.{name}" for module, name, _ in signatures()}
 
 
 def test_only_one_process_compiles_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,10 +167,9 @@ def test_a_file_that_cannot_be_written_is_no_code_and_told(
         assert file is not None
         setrlimit(RLIMIT_FSIZE, (34, before[1]))  # bytes: room for the digest, and for a part of the code
         try:
-            file.write(b"code")
+            assert file.write(b"code") == "File too large"
         finally:
             setrlimit(RLIMIT_FSIZE, before)
-    assert _kept(file) == "they cannot be kept: File too large"
     assert codefiles.read(ONE) is None and (tmp_path / ONE).stat().st_size == 0
 
 

@@ -21,7 +21,6 @@ from contextlib import suppress
 from . import codefiles
 
 MOST = 8  # processes beside
-NICE = 10  # of all but the first of them: this process works, too
 POLL = 0.004  # seconds between two looks for code that another process makes
 _LOCK = "ahead.lock"
 _beside: list[subprocess.Popen[bytes]] = []
@@ -31,16 +30,16 @@ Signature = tuple[str, str, Sequence[str]]
 """A module of kernels, a kernel, and the types of its arguments, as numba names them."""
 
 
-def begin() -> None:
-    """Begins the processes beside, unless there are some, of this process or another."""
+def begin() -> list[subprocess.Popen[bytes]]:
+    """The processes beside, which begin now unless there are some, of this process or another."""
     folder = codefiles.writable()
     if folder is None or _alive() or not os.path.basename(sys.executable or "").startswith("python"):
-        return
+        return [*_beside]
     with open(os.path.join(folder, _LOCK), "wb") as lock, suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for number in range(min(len(os.sched_getaffinity(0)), MOST)):
+        for _ in range(min(len(os.sched_getaffinity(0)), MOST)):
             started = subprocess.Popen(
-                [sys.executable, "-P", "-m", f"{__package__}.beside", str(NICE if number else 0)],
+                [sys.executable, "-P", "-m", f"{__package__}.beside"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -48,6 +47,7 @@ def begin() -> None:
             )
             _beside.append(started)
             threading.Thread(target=started.wait, daemon=True).start()
+    return [*_beside]
 
 
 def _alive() -> list[subprocess.Popen[bytes]]:

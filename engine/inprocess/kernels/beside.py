@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import signal
 import sys
@@ -12,7 +11,9 @@ from contextlib import suppress
 
 from . import (  # noqa: F401
     addition,
+    ahead,
     bits,
+    codefiles,
     compiler,
     expansion,
     following,
@@ -50,6 +51,19 @@ def compile_known(requests: Callable[[], Iterator[Signature]], wait: bool = Fals
     return done
 
 
+def compile_all() -> tuple[str, str | None]:
+    """Compiles all kernels of known signatures, on all cores. Returns the folder where they are kept, and why
+    they cannot be, if so."""
+    folder = codefiles.writable()
+    if folder is None:
+        return ", ".join(codefiles.folders()), "no kernels can be kept there"
+    for each in ahead.begin():
+        each.wait()
+    compile_known(lambda: iter(()), wait=True)
+    faults = [each.fault for each in compiler.compiled.values() if each.fault]
+    return folder, faults[0] if faults else None
+
+
 def _requests() -> Iterator[Signature]:
     """What the process that began this one has asked for by now. Ends this process with it."""
     while select.select([sys.stdin], [], [], 0)[0]:
@@ -61,6 +75,5 @@ def _requests() -> Iterator[Signature]:
 
 
 if __name__ == "__main__":
-    os.nice(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is asked for is waited for
     compile_known(_requests)

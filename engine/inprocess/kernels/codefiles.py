@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, BinaryIO, cast
 
+from . import IMPORTED, stamps
+
 SETTING = "NUMBA_CACHE_DIR"  # the folder to use in place of those of `folders`
 OLD = 30 * 86400.0  # seconds after which the code of other sources goes
 _HERE = os.path.dirname(__file__)
@@ -30,7 +32,9 @@ _DIGEST = 32  # bytes
 
 def folders() -> list[str]:
     """The folders where code may be, in the order in which they are tried: beside the modules, as far as the
-    user may write there, and the user's own."""
+    user may write there, and the user's own. None if the sources are no longer those of this process."""
+    if not are_imported():
+        return []
     if given := os.environ.get(SETTING):
         return [given]
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -45,6 +49,13 @@ def _sources() -> str:
         if name.endswith(".py"):
             found.update(sha256(read_whole(os.path.join(_HERE, name))).digest())
     return found.hexdigest()[:12]
+
+
+@functools.cache
+def are_imported() -> bool:
+    """Whether the sources are those from which this process has its kernels."""
+    _sources()
+    return stamps() == IMPORTED
 
 
 def settings() -> list[str]:
@@ -91,27 +102,26 @@ class Locked:
     """A file for code, that this process alone writes now."""
 
     file: BinaryIO
-    fault: str | None = None  # why code cannot be kept
 
     def read(self) -> bytes | None:
         """The code that another process has written meanwhile."""
         self.file.seek(0)
         return _behind_digest(self.file.read())
 
-    def write(self, code: bytes) -> None:
-        """Keeps code. Notes the fault if that is not possible, such as on a full disk."""
+    def write(self, code: bytes) -> str | None:
+        """Keeps code. Returns the fault if that is not possible, such as on a full disk."""
         try:
             self.file.truncate(0)
             content = sha256(code).digest() + code
             while content:
                 content = content[self.file.write(content) :]
         except OSError as fault:
-            self.fault = fault.strerror
             with suppress(OSError):
                 self.file.truncate(0)
-            return
+            return fault.strerror
         with suppress(OSError):
             _remove_old(self.file.name)
+        return None
 
 
 @contextmanager

@@ -30,6 +30,7 @@ class Compilation:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.dispatcher: Any = numba.njit(nogil=True, boundscheck=False, no_cfunc_wrapper=True)(function)
+        self.fault: str | None = None  # why the machine code last made is not kept
         self._function = function
         self._compile = self.dispatcher.compile
         self._target = self.dispatcher.targetctx
@@ -56,7 +57,8 @@ class Compilation:
                     return False
                 if file is None or not self._load(file.read()):
                     self._make(signature, types, file)
-            tell_once(f"compiling kernels takes some seconds; {_kept(file)}", perf_counter() - since)
+            how = "it is done once" if self.fault is None else f"their code cannot be kept: {self.fault}"
+            tell_once(f"compiling kernels takes some seconds; {how}", perf_counter() - since)
         return True
 
     def _load(self, code: bytes | None) -> bool:
@@ -74,11 +76,7 @@ class Compilation:
     def _make(self, signature: Any, types: tuple[Any, ...], file: codefiles.Locked | None) -> None:
         self._compile(signature)
         result = self.dispatcher.overloads[types]
-        if file is not None and not result.library.has_dynamic_globals:
-            file.write(dumps(result._reduce()))
-
-
-def _kept(file: codefiles.Locked | None) -> str:
-    if file is None:
-        return "no folder for them can be written, so each process does it anew"
-    return f"they cannot be kept: {file.fault}" if file.fault else "it is done once"
+        if file is None:
+            self.fault = "there is no folder for it that can be written"
+        elif not result.library.has_dynamic_globals:
+            self.fault = file.write(dumps(result._reduce()))

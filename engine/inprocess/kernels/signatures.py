@@ -21,16 +21,15 @@ _SHORT = {
     "16": "array(uint16, 2d, C)",
     "(term)": "UniTuple(Tuple({M}, {M}, {I}, {i}, int64, {I}) x 1)",
 }
-_ITEM = re.compile(
-    r"(?:readonly )?\w+(?:\((?:[^()]|\([^()]*\))*\))?"
-)  # of a tuple: a tuple of arrays at most
+_ITEM = re.compile(r"(?:readonly )?\w+(?:\((?:[^()]|\([^()]*\))*\))?")  # in a tuple
 _SIGNATURES = """
+following.follow_rounds I I i n n n n M I i n bool I i i I bool I M M (term) I n n
 hashing.insert_words I n I I n n
 packing.pack I I n n n
-following.follow_rounds I I i n n n n M I i n bool I i i I bool I M M (term) I n n
 hashing.number_words I i n I n n
 hashing.rehash_words I n I n
 hashing.number_new_words I i n I I n I n n
+expansion.expand_found I I i i n I I M I i n I I I n n n I n
 postings.scatter i I I i
 postings.count i I
 packing.unpack_at I I n n n
@@ -39,7 +38,6 @@ hashing.find_words I i n I
 postings.total_matches I i
 postings.expand I I i i n
 expansion.expand_new I I i i n I I M I n I n n n
-expansion.expand_found I I i i n I I M I i n I I I n n n I n
 expansion.fill_sieve I n I n
 addition.add_weights I I I
 addition.net_presence I I I c
