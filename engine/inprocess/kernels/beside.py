@@ -67,7 +67,7 @@ def compile_all() -> tuple[str, str | None]:
 def _requests() -> Iterator[Signature]:
     """What the process that began this one has asked for by now. Ends this process with it."""
     while select.select([sys.stdin], [], [], 0)[0]:
-        line = sys.stdin.buffer.raw.readline()  # type: ignore[attr-defined]
+        line = sys.stdin.buffer.raw.readline()  # type: ignore[union-attr]
         if not line:
             sys.exit()
         module, kernel, types = json.loads(line)

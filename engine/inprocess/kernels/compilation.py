@@ -16,10 +16,18 @@ from ...clock import done_once, tell_once
 from ...interrupt import deferred
 from . import codefiles
 
+# Some of numba has no types, and some too narrow ones.
+_njit: Any = numba.njit
+_normalize: Any = normalize_signature
+_rebuild: Any = CompileResult._rebuild
+_dumps: Any = dumps
+is_off = bool(numba.config.DISABLE_JIT)
+"""Whether a setting of numba turns compilation off."""
+
 
 def compiled_part(function: Callable[..., Any]) -> Any:
     """What numba compiles into the kernels that call it."""
-    return numba.njit(nogil=True, boundscheck=False, forceinline=True, no_cfunc_wrapper=True)(function)
+    return _njit(nogil=True, boundscheck=False, forceinline=True, no_cfunc_wrapper=True)(function)
 
 
 class Compilation:
@@ -29,7 +37,7 @@ class Compilation:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.dispatcher: Any = numba.njit(nogil=True, boundscheck=False, no_cfunc_wrapper=True)(function)
+        self.dispatcher: Any = _njit(nogil=True, boundscheck=False, no_cfunc_wrapper=True)(function)
         self.fault: str | None = None  # why the machine code last made is not kept
         self._function = function
         self._compile = self.dispatcher.compile
@@ -43,7 +51,7 @@ class Compilation:
     def find(self, signature: Any, wait: bool) -> bool:
         """Loads the machine code for types, or makes and keeps it. Whether there is some: if another process
         makes it, only after a wait."""
-        types = normalize_signature(signature)[0]
+        types = _normalize(signature)[0]
         if types in self.dispatcher.overloads:
             return True
         made_by = (numba.__version__, *self._target.codegen().magic_tuple())
@@ -66,7 +74,7 @@ class Compilation:
             return False
         self._target.refresh()
         try:
-            found = CompileResult._rebuild(self._target, *pickle.loads(code))
+            found = _rebuild(self._target, *pickle.loads(code))
         except Exception:  # what another build of numba has made: this one makes its own
             return False
         self._target.insert_user_function(found.entry_point, found.fndesc, [found.library])
@@ -79,4 +87,4 @@ class Compilation:
         if file is None:
             self.fault = "there is no folder for it that can be written"
         elif not result.library.has_dynamic_globals:
-            self.fault = file.write(dumps(result._reduce()))
+            self.fault = file.write(_dumps(result._reduce()))

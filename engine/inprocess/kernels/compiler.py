@@ -176,15 +176,14 @@ def compile_by_numba() -> None:
     with deferred(), done_once():
         from . import compilation
 
-    is_off: bool = compilation.numba.config.DISABLE_JIT
     with _compiling, done_once():
         _interpreted.clear()
         while _kernels:
             function = _kernels.pop(0)
             bound: Any
             if function in _parts:
-                bound = function if is_off else compilation.compiled_part(function)
-            elif is_off:
+                bound = function if compilation.is_off else compilation.compiled_part(function)
+            elif compilation.is_off:
                 bound = np.errstate(over="ignore")(function)
             else:
                 compiled[function] = compilation.Compilation(function)

@@ -117,8 +117,9 @@ def signatures() -> list[tuple[str, str, tuple[str, ...]]]:
 
 def numba_type(name: str) -> Any:
     """The type of numba that has a name."""
-    from numba import types
+    from numba import types as typed
 
+    types: Any = typed
     if array := re.fullmatch(r"(readonly )?array\((\w+), (\d)d, ([CFA])\)", name):
         return types.Array(getattr(types, array[2]), int(array[3]), array[4], readonly=bool(array[1]))
     if alike := re.fullmatch(r"UniTuple\((.*) x (\d+)\)", name):
