@@ -21,7 +21,8 @@ _njit: Any = numba.njit
 _normalize: Any = normalize_signature
 _rebuild: Any = CompileResult._rebuild
 _dumps: Any = dumps
-is_off = bool(numba.config.DISABLE_JIT)
+_settings: Any = numba.config
+is_off = bool(_settings.DISABLE_JIT)
 """Whether a setting of numba turns compilation off."""
 
 
