@@ -8,6 +8,7 @@ FROM python:3.12-slim
 COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir "$(echo /wheels/ddlog-*.whl)[serve,mcp,sql]" \
     && rm -r /wheels \
+    && ddlog compile-kernels \
     && useradd --create-home --uid 10001 ddlog \
     && install --directory --owner=ddlog --mode=0700 /state
 USER ddlog

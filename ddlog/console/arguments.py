@@ -373,6 +373,13 @@ def _completion(commands: _Commands) -> None:
     completion.set_defaults(act=subcommands.completion)
 
 
+def _compile_kernels(commands: _Commands) -> None:
+    help = "compile the kernels of the engine before the first run, as in an image of a container"
+    commands.add_parser("compile-kernels", help=help, description=f"{help.capitalize()}.").set_defaults(
+        act=subcommands.compile_kernels
+    )
+
+
 def _import_souffle(commands: _Commands) -> None:
     help = "translate a Soufflé program, or run it"
     parser = commands.add_parser("import-souffle", help=help, description=f"{help.capitalize()}.")
@@ -591,4 +598,5 @@ _COMMANDS: dict[str, Callable[[_Commands], None]] = {
     "init": _init,
     "lsp": _lsp,
     "completion": _completion,
+    "compile-kernels": _compile_kernels,
 }

@@ -247,6 +247,19 @@ def completion(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def compile_kernels(arguments: argparse.Namespace) -> int:
+    """`ddlog compile-kernels`. Raises DDlogError."""
+    from ..engine.inprocess.kernels.beside import compile_all
+    from ..errors.diagnostics import DDlogError
+    from ..errors.facts import CannotWrite
+
+    folder, fault = compile_all()
+    if fault is not None:
+        raise DDlogError([CannotWrite(folder, fault)])
+    print(f"the kernels are in {folder}")
+    return 0
+
+
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import PreprocessorSettings

@@ -32,8 +32,8 @@ iterations by itself, as one worker would.
 timeline of a row is on the worker that owns the row, and the body has Exchanges of its own. All workers visit
 the least time at which one of them has work (`loop`), so rows come and go in the rounds of one worker.
 
-**Best values come without rounds.** In a recursion over paths, each worker settles the keys that it owns in the
-order of their values, and tells others the values that their steps begin with (`paths`).
+**Best values come without rounds.** In a recursion over paths, each worker settles the keys that it owns in
+the order of their values, and tells others the values that their steps begin with (`paths`).
 
 **Values.** Each worker has numbers of its own for texts and other wide values. Rows travel with the values,
 each once a message (`wire`).

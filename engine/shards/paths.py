@@ -167,14 +167,12 @@ class ShardsPaths(Paths):
         return own
 
     def _taken(self, given: Given) -> tuple[SomeSteps, Array, SomeSteps]:
-        none = np.empty(0, np.int64)
-        found = SomeSteps(none, none, none, np.empty(0, np.int8), none), none, none
-        unsuitable = False
         try:
             found = super()._taken(given)
         except Unsuitable:
-            unsuitable = True
-        self._meet(unsuitable, bool(len(found[1])))
+            self._meet(True, False)
+            raise
+        self._meet(False, bool(len(found[1])))
         return found
 
     def _meet(self, unsuitable: bool, doubts: bool) -> None:
@@ -217,7 +215,8 @@ class ShardsPaths(Paths):
         if not sums or not dearest:
             return False
         most = min(~steps.low if self.plan.greatest else steps.high for steps in sums)
-        return start + (sum(each.size for each in all_workers) + 1) * dearest > most
+        keys = sum(each.size for each in all_workers)
+        return bool(start + (keys + 1) * dearest > most)
 
     def _check_range(self) -> None:
         """Was done before, by all workers."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from pickle import UnpicklingError
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -24,16 +23,20 @@ from ...clock import done_once, tell_once
 from ...interrupt import deferred
 
 if TYPE_CHECKING:
+    from .compilation import Compilation
     from .machinecode import Loader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
 interpreted_seconds = 0.04  # of a thread in interpreted kernels: to load machine code takes as long
+patient_seconds = 1.0  # of a thread in kernels that are interpreted as their machine code is still made
 _kernels: list[Callable[..., Any]] = []  # that numba has not taken over
 _interpreted: list[Callable[..., Any]] = []  # those that are still interpreted, without parts
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
 _of_one_kind: set[Callable[..., Any]] = set()  # those of which all calls give arguments of the same types
+compiled: dict[Callable[..., Any], Compilation] = {}
+"""The kernels that numba has taken over."""
 _loader: Loader | None = None
 _compiling = threading.Lock()
 
@@ -86,31 +89,49 @@ def compile_kernels() -> None:
                 function.__globals__[function.__name__] = _loaded(function, found)
             _loader = found
     if not _loader:
-        _compile_by_numba()
+        compile_by_numba()
 
 
 def _loaded(function: F, loader: Loader) -> F:
-    """A kernel whose machine code is loaded when it is called. If there is none for its arguments, numba
-    takes over all kernels."""
+    """A kernel whose machine code is loaded when it is called. If there is none for its arguments, processes
+    beside make it (`ahead`), and meanwhile the kernel is interpreted where little is to do. If they cannot,
+    numba takes over all kernels."""
+    from . import ahead
     from .machinecode import NUMBERS
 
     known: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
     def find(kinds: tuple[Any, ...], *arguments: Any) -> Callable[..., Any]:
         with deferred(), done_once(), _compiling:
+            since = perf_counter()
             code = loader.load(function, arguments)
+            if code is None:
+                if _is_little(arguments) and loader.is_made(function, arguments, ahead.ask):
+                    return interpreted
+                if loader.is_made(function, arguments, ahead.wait_for):
+                    code = loader.load(function, arguments)
+                    tell_once("compiling kernels takes some seconds; it is done once", perf_counter() - since)
             if code is not None:
                 known[kinds] = code
                 return code
-        _compile_by_numba()
+        compile_by_numba()
         return cast(F, function.__globals__[function.__name__])
+
+    def interpreted(*arguments: Any) -> Any:
+        global patient_seconds
+        start = thread_time()
+        with np.errstate(over="ignore"):
+            result = function(*arguments)
+        patient_seconds -= thread_time() - start
+        return result
 
     @functools.wraps(function)
     def first(*arguments: Any) -> Any:
         called = find((), *arguments) if function in _of_one_kind else told_apart(*arguments)
-        with _compiling:
-            if function in _kernels:
-                function.__globals__[function.__name__] = called
+        if called is not interpreted:
+            with _compiling:
+                if function in _kernels:
+                    function.__globals__[function.__name__] = called
         return called(*arguments)
 
     def told_apart(*arguments: Any) -> Callable[..., Any]:
@@ -135,6 +156,12 @@ def _loaded(function: F, loader: Loader) -> F:
     return cast(F, first)
 
 
+def _is_little(arguments: tuple[Any, ...]) -> bool:
+    """Whether to interpret a call of a kernel takes less patience than to wait for its machine code."""
+    longest = max(each.shape[0] for each in arguments if isinstance(each, np.ndarray))
+    return patient_seconds > 0 and longest <= LONG
+
+
 def _kind_of(value: Any) -> Any:
     """The key by which machine code is told apart for an argument that is no number: the type of an array,
     with its item type, dimensions and flags; of a tuple, the keys of its items."""
@@ -143,44 +170,22 @@ def _kind_of(value: Any) -> Any:
     return tuple(map(_kind_of, value)) if type(value) is tuple else type(value)
 
 
-def _compile_by_numba() -> None:
-    """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
-    beside the module. A Ctrl-C ends no compilation in its midst: it would begin anew each time, and a module
-    that is half imported is of no use. Where a setting of numba turns compilation off, kernels stay
-    interpreted."""
+def compile_by_numba() -> None:
+    """Rebinds all kernels to their compiled forms, each before those that call it. Where a setting of numba
+    turns compilation off, kernels stay interpreted."""
     with deferred(), done_once():
-        import numba
+        from . import compilation
 
-    settings: Any = numba.config
     with _compiling, done_once():
         _interpreted.clear()
         while _kernels:
             function = _kernels.pop(0)
-            if settings.DISABLE_JIT:
-                if function not in _parts:
-                    plain = np.errstate(over="ignore")(function)
-                    function.__globals__[function.__name__] = plain
-                continue
-            compiled = numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=function in _parts)(
-                function
-            )
-            _compile_to_the_end(compiled)
-            function.__globals__[function.__name__] = compiled
-
-
-def _compile_to_the_end(dispatcher: Any) -> None:
-    compile = dispatcher.compile
-
-    def compiled(signature: Any) -> Any:
-        since, missed = perf_counter(), dispatcher.stats.cache_misses.total()
-        with deferred(), done_once():
-            try:
-                found = compile(signature)
-            except (EOFError, UnpicklingError):  # a file of numba that a crash of the machine cut off
-                dispatcher._cache.flush()
-                found = compile(signature)
-        if dispatcher.stats.cache_misses.total() > missed:
-            tell_once("compiling kernels takes some seconds; it is done once", perf_counter() - since)
-        return found
-
-    dispatcher.compile = compiled
+            bound: Any
+            if function in _parts:
+                bound = function if compilation.is_off else compilation.compiled_part(function)
+            elif compilation.is_off:
+                bound = np.errstate(over="ignore")(function)
+            else:
+                compiled[function] = compilation.Compilation(function)
+                bound = compiled[function].dispatcher
+            function.__globals__[function.__name__] = bound

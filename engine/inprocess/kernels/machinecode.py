@@ -1,9 +1,8 @@
-"""The machine code of kernels that numba keeps on disk, loaded by LLVM alone: numba itself takes longer to
-import than a small program runs.
+"""The machine code of kernels on disk, loaded by LLVM alone: numba itself takes longer to import than a small
+program runs.
 
-Beside a module numba keeps an index for each of its functions: by the types of the arguments, the processor
-and the source, the name of a file with the machine code, an object file of the system. Loaded are an index
-and a file as numba would load them, with the symbols that numba gives to machine code. Nothing is loaded
+A file (`codefiles`) holds what numba keeps of a compiled function: an object file of the system, and its
+constants. It is loaded as numba would, with the symbols that numba gives to machine code. Nothing is loaded
 where anything is not as it is known here, such as the version of numba, a setting, or a symbol; numba then
 does what it always does.
 """
@@ -19,19 +18,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha1, sha256
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .codefiles import file_name, read, read_whole, settings
+
+if TYPE_CHECKING:
+    from .ahead import Signature
+
 _VERSIONS = range(60, 69)  # of numba, from 0.60 on, whose files and symbols are as they are known here
-_FOLDER = "NUMBA_CACHE_DIR"  # the one setting by a variable of the environment that is known here
 _SETTINGS = ".numba_config.yaml"  # the file of settings that numba reads, where a process begins
 NUMBERS = {int: "int64", np.int64: "int64", bool: "bool", float: "float64"}
-_NO_CELLS = sha256(b"").hexdigest()
 _SECTION = np.dtype("u4,u4,u8,u8,u8,u8,u4,u4,u8,u8")  # of an object file: name, type, …, place, size, link
 _SYMBOL = np.dtype("u4,u1,u1,u2,u8,u8")  # name, …, section
 _SYMBOLS = 2  # the type of a section
@@ -44,10 +45,9 @@ class _Unknown(Exception):
 
 @dataclass(frozen=True)
 class Loader:
-    """The parts of LLVM and numba by which machine code is loaded, and the versions that it must be of."""
+    """The parts of LLVM and numba by which machine code is loaded, and what it must be made by."""
 
-    version: str  # of numba
-    processor: tuple[str, str, str]  # the system, the processor, and its features, as numba notes them
+    made_by: tuple[str, ...]  # the version of numba, the system, the processor, and its features
     llvm: Any  # llvmlite.binding
     engine: Any  # LLVM's, which links object files
     functions: Any  # the module of numba that makes functions of Python
@@ -59,33 +59,24 @@ class Loader:
         with suppress(Exception):
             types = tuple(map(_type_name, arguments))
             found = self.linked.get((function, types))
-            if found is None:
-                found = self.linked[function, types] = self._linked(
-                    function, self._code_file(function, types)
-                )
+            if found is None and (code := read(file_name(function, types, self.made_by))):
+                found = self.linked[function, types] = self._linked(function, code)
             return found
         return None
 
-    def _code_file(self, function: Any, types: tuple[str, ...]) -> str:
-        code, source = function.__code__, function.__code__.co_filename
-        stem = os.path.splitext(os.path.basename(source))[0]
-        python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
-        base = f"{stem}.{function.__qualname__}-{code.co_firstlineno}.{python}"
-        key = types, self.processor, (sha256(code.co_code).hexdigest(), _NO_CELLS)
-        stat = os.stat(source)
-        stamps = sha256(_bytes(source)).digest(), (stat.st_mtime, stat.st_size)
-        for folder in _folders(source):
-            with suppress(OSError):
-                index = BytesIO(_bytes(os.path.join(folder, f"{base}.nbi")))
-                if _CacheReader(index).load() == self.version:
-                    stamp, files = _CacheReader(index).load()
-                    if stamp in stamps and key in files:
-                        return os.path.join(folder, files[key])
-        raise _Unknown
+    def is_made(
+        self, function: Callable[..., Any], arguments: Sequence[Any], make: Callable[[str, Signature], bool]
+    ) -> bool:
+        """What `make` says, given the name of the file for what `load` does not find, and the signature."""
+        with suppress(KeyError):
+            types = tuple(map(_type_name, arguments))
+            module = function.__module__.rpartition(".")[2]
+            return make(file_name(function, types, self.made_by), (module, function.__name__, types))
+        return False
 
-    def _linked(self, function: Callable[..., Any], path: str) -> Callable[..., Any]:
-        (_, kind, (code, _)), about, own, _, by_object, lifted, _, again, others = _CacheReader(
-            BytesIO(_bytes(path))
+    def _linked(self, function: Callable[..., Any], content: bytes) -> Callable[..., Any]:
+        (_, kind, (code, _)), about, own, _, by_object, lifted, _, again, others = _CodeReader(
+            BytesIO(content)
         ).load()
         name = about.state[1]["mangled_name"]
         if kind != "object" or by_object or lifted or again or not name.startswith("_ZN"):
@@ -120,8 +111,7 @@ class Loader:
 
 def loader() -> Loader | None:
     """What loads machine code in this process; None where numba has to."""
-    settings = {name for name in os.environ if name.startswith("NUMBA_")} - {_FOLDER}
-    if settings or os.path.exists(_SETTINGS) or "numba" in sys.modules:
+    if settings() or os.path.exists(_SETTINGS) or "numba" in sys.modules:
         return None
     with suppress(Exception):
         return _loader()
@@ -135,7 +125,9 @@ def _loader() -> Loader:
     if spec is None or not spec.submodule_search_locations:
         raise _Unknown
     (home,) = spec.submodule_search_locations
-    version = re.search(r'"version": "(0\.(\d+)\.\d+)"', _bytes(os.path.join(home, "_version.py")).decode())
+    version = re.search(
+        r'"version": "(0\.(\d+)\.\d+)"', read_whole(os.path.join(home, "_version.py")).decode()
+    )
     if version is None or int(version[2]) not in _VERSIONS:
         raise _Unknown
     memory = _extension(home, "numba.core.runtime._nrt_python")
@@ -152,18 +144,7 @@ def _loader() -> Loader:
     )
     target = llvm.Target.from_triple(system).create_target_machine(cpu=name, features=features, jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-    return Loader(version[1], (system, name, features), llvm, engine, functions)
-
-
-def _folders(source: str) -> Iterator[str]:
-    """The folders where numba keeps machine code of a module."""
-    folder = os.path.dirname(source)
-    below = f"{os.path.basename(folder)}_{sha1(folder.encode()).hexdigest()}"
-    if given := os.environ.get(_FOLDER):
-        yield os.path.join(given, below)
-        return
-    yield os.path.join(folder, "__pycache__")
-    yield os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "numba", below)
+    return Loader((version[1], system, name, features), llvm, engine, functions)
 
 
 def _extension(home: str, name: str) -> Any:
@@ -218,13 +199,8 @@ def _undefined(code: bytes) -> Iterator[str]:
             yield code[names + at : code.index(b"\0", names + at)].decode()
 
 
-def _bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
 class _Something:
-    """Something in a file of numba that is not looked into, but for its state."""
+    """Something in such a file that is not looked into, but for its state."""
 
     def __init__(self, *_: Any) -> None:
         self.state: Any = None
@@ -233,8 +209,9 @@ class _Something:
         self.state = state
 
 
-class _CacheReader(pickle.Unpickler):
-    """Reads files of numba without its classes: types as their names, environments as what makes them."""
+class _CodeReader(pickle.Unpickler):
+    """Reads what numba keeps of a function, without its classes: types as their names, environments as what
+    makes them."""
 
     def find_class(self, module: str, name: str) -> Any:
         match module, name:
