@@ -44,9 +44,10 @@ addition.net_presence I I I c
 parts.insert_part I n I n n c
 parts.gather_new I n I n C I
 postings.link i I I i i i n I
-hashing.spread_words I n n n
+hashing.spread_words I i n n n
 hashing.most_displaced I n
 postings.expand_below I I i i n n
+postings.lay_out i I
 postings.move I i i I i
 postings.shift I i i I
 bits.set_bits B I I
