@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
+
+from .. import children
 
 Address: TypeAlias = tuple[str, int]
 
@@ -27,18 +27,10 @@ def start(address: Address, key: bytes, number: int, watched: int | None = None)
     """Starts a process that goes to the first worker at an address and becomes another one. Returns its id.
     It finds the modules that this process finds, writes errors where this one does, and outlives it: it ends
     with its line to the first worker, or with the process `watched`."""
-    found = os.pathsep.join(each or os.getcwd() for each in sys.path if os.path.exists(each or "."))
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ddlog.engine.shards.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": found},
-        start_new_session=True,
-    )
+    process = children.start("ddlog.engine.shards.worker")
     assert process.stdin is not None
     with process.stdin as told:  # the key does not show in lists of processes
         told.write(json.dumps(WorkerStart(address, key.hex(), number, watched)).encode())
-    threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay as a zombie
     return process.pid
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import kernels
-from ddlog.engine.inprocess.kernels import codefiles, compiler
+from ddlog.engine.inprocess.kernels import ahead, beside, codefiles, compiler
 from ddlog.engine.inprocess.kernels.signatures import numba_type, signatures
 
 ONE = "module.kernel-sources-1.code"
@@ -28,20 +28,23 @@ OF_MANY_KINDS = {"iterations.iterate"}  # has a tuple of as many look-ups as a r
 COUNT = """
 import sys
 import numpy as np
-from ddlog.engine.inprocess.kernels import compiler, postings
+from ddlog.engine.inprocess.kernels import ahead, compiler, postings
 
 compiler.interpreted_seconds = -1
 compiler.patient_seconds = {patience}
+{before}
 counts = np.zeros(3, np.int32)
 postings.count(counts, np.array([0])) if {undone} else postings.count(np.array([0, 2, 2]), counts)
 print(counts.tolist(), "numba" in sys.modules, flush=True)
 """
 
 
-def begun(folder: Path | str, patience: int = -1, undone: bool = False) -> subprocess.Popen[str]:
-    """A process that calls one kernel, with a folder for code."""
+def begun(
+    folder: Path | str, patience: int = -1, undone: bool = False, before: str = ""
+) -> subprocess.Popen[str]:
+    """A process that calls one kernel, with a folder for code, after what comes before."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    script = COUNT.format(patience=patience, undone=undone)
+    script = COUNT.format(patience=patience, undone=undone, before=before)
     return subprocess.Popen(
         [sys.executable, "-c", script],
         env={**environment, "NUMBA_CACHE_DIR": str(folder)},
@@ -115,6 +118,74 @@ def test_a_process_that_is_killed_leaves_none_beside_it_and_no_broken_code(tmp_p
 
 def test_without_a_folder_to_write_to_each_process_compiles() -> None:
     assert ended(begun("/proc/none")) == "[1, 0, 2] True\n"
+
+
+def test_a_copy_of_a_process_does_not_wait_for_processes_that_it_does_not_have(tmp_path: Path) -> None:
+    copied = f"""
+import fcntl
+import os
+import signal
+
+postings.expand_below(*[np.zeros(2, np.int64)] * 2, np.zeros(1, np.int32), np.zeros(1, np.int32), 0, 0)
+beside = [each.pid for each in ahead._beside]
+if copy := os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))
+signal.alarm(300)  # seconds, after which the test fails
+for each in beside:
+    os.kill(each, signal.SIGKILL)
+with open({str(tmp_path / "ahead.lock")!r}) as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+compiler.patient_seconds = -1
+"""
+    assert ended(begun(tmp_path, patience=9, before=copied)) == "[1, 0, 2] False\n"
+
+
+def test_files_of_another_user_are_let_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    for name in (ONE, "ahead.lock"):
+        (tmp_path / name).mkdir()  # cannot be opened, also by root
+    with codefiles.locked(ONE) as file:
+        assert file is None
+    assert ahead.begin() == []
+    assert ended(begun(tmp_path)) == "[1, 0, 2] True\n"
+
+
+def test_without_a_home_there_is_no_folder_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as it is for a user that has no name
+    assert codefiles.folders() == [str(Path(kernels.__file__).parent / "__pycache__")]
+
+
+def test_processes_beside_end_where_code_cannot_be_kept(tmp_path: Path) -> None:
+    full = """
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+from ddlog.engine.inprocess.kernels import beside
+
+setrlimit(RLIMIT_FSIZE, (34, getrlimit(RLIMIT_FSIZE)[1]))  # bytes
+print(beside.compile_known(lambda: iter([("postings", "count", ("array(int64, 1d, C)",) * 2)])))
+exit()
+"""
+    assert ended(begun(tmp_path, before=full)) == "File too large\n"
+    assert len([*tmp_path.iterdir()]) == 1
+
+
+def test_processes_beside_find_the_modules_that_this_one_finds(tmp_path: Path) -> None:
+    (tmp_path / "only_here.py").write_text("print('found', file=__import__('sys').stderr)")
+    script = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+from ddlog.engine import children
+children.start("only_here").wait()
+"""
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).stderr == b"found\n"
+
+
+def test_processes_beside_make_no_code_of_other_sources(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", beside.__name__, "other"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    assert subprocess.run(program, env=environment, stdin=subprocess.PIPE).returncode == 0
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_command_tells_that_kernels_cannot_be_kept(

@@ -11,18 +11,21 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from ... import children
+from ..storage.threadpool import default_workers
 from . import codefiles
 
 MOST = 8  # processes beside
 POLL = 0.004  # seconds between two looks for code that another process makes
 _LOCK = "ahead.lock"
+_PYTHON = re.compile(r"python[\d.]*t?")  # another program, in which Python is, would begin itself
 _beside: list[subprocess.Popen[bytes]] = []
 _asked: set[str] = set()  # the names of files with code that were asked for
 
@@ -33,26 +36,37 @@ Signature = tuple[str, str, Sequence[str]]
 def begin() -> list[subprocess.Popen[bytes]]:
     """The processes beside, which begin now unless there are some, of this process or another."""
     folder = codefiles.writable()
-    if folder is None or _alive() or not os.path.basename(sys.executable or "").startswith("python"):
+    if folder is None or _alive() or not _PYTHON.fullmatch(os.path.basename(sys.executable or "")):
         return [*_beside]
-    with open(os.path.join(folder, _LOCK), "wb") as lock, suppress(OSError):
+    with suppress(OSError), open(os.path.join(folder, _LOCK), "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for _ in range(min(len(os.sched_getaffinity(0)), MOST)):
-            started = subprocess.Popen(
-                [sys.executable, "-P", "-m", f"{__package__}.beside"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[lock.fileno()],  # held until the last of them ends
+        for _ in range(min(default_workers(), MOST)):
+            _beside.append(
+                children.start(
+                    f"{__package__}.beside",
+                    codefiles.sources(),
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[lock.fileno()],  # held until the last of them ends
+                )
             )
-            _beside.append(started)
-            threading.Thread(target=started.wait, daemon=True).start()
     return [*_beside]
 
 
 def _alive() -> list[subprocess.Popen[bytes]]:
     _beside[:] = [each for each in _beside if each.poll() is None]
     return _beside
+
+
+def _forget() -> None:
+    """In the child of a fork: the processes are its parent's, and end with that one."""
+    for each in _beside:
+        each.stdin.close()  # type: ignore[union-attr]
+        each.returncode = 0
+    _beside.clear()
+    _asked.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def ask(name: str, signature: Signature) -> bool:

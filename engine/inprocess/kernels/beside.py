@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import select
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 from . import (  # noqa: F401
     addition,
@@ -31,24 +29,21 @@ from .ahead import Signature
 from .signatures import numba_type, signatures
 
 
-def compile_known(requests: Callable[[], Iterator[Signature]], wait: bool = False) -> int:
+def compile_known(requests: Callable[[], Iterator[Signature]], wait: bool = False) -> str | None:
     """Compiles the kernels of known signatures that have no code yet, and before each what is requested.
-    Those that another process compiles are left to it, unless `wait` is set. Returns the number of those with
-    code. Whoever requests what cannot be compiled learns of it by an exception."""
+    Those that another process compiles are left to it, unless `wait` is set. Ends where code cannot be kept,
+    and returns why. Whoever requests what cannot be compiled learns of it by an exception."""
     compiler.compile_by_numba()
     kernels = {(each.__module__, each.__name__): found for each, found in compiler.compiled.items()}
-
-    def find(signature: Signature) -> bool:
-        module, kernel, types = signature
-        return kernels[f"{__package__}.{module}", kernel].find(tuple(map(numba_type, types)), wait)
-
-    done = 0
+    if not kernels:
+        return "a setting of Numba turns compilation off"
     for signature in signatures():
-        for requested in requests():
-            find(requested)
-        with suppress(Exception):  # a signature that is known no more
-            done += find(signature)
-    return done
+        for module, kernel, types in (*requests(), signature):
+            found = kernels[f"{__package__}.{module}", kernel]
+            found.find(tuple(map(numba_type, types)), wait)
+            if found.fault:
+                return found.fault
+    return None
 
 
 def compile_all() -> tuple[str, str | None]:
@@ -59,9 +54,7 @@ def compile_all() -> tuple[str, str | None]:
         return ", ".join(codefiles.folders()), "no kernels can be kept there"
     for each in ahead.begin():
         each.wait()
-    compile_known(lambda: iter(()), wait=True)
-    faults = [each.fault for each in compiler.compiled.values() if each.fault]
-    return folder, faults[0] if faults else None
+    return folder, compile_known(lambda: iter(()), wait=True)
 
 
 def _requests() -> Iterator[Signature]:
@@ -75,5 +68,5 @@ def _requests() -> Iterator[Signature]:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is asked for is waited for
-    compile_known(_requests)
+    if sys.argv[1:] == [codefiles.sources()]:  # if not, the code would be of other kernels
+        compile_known(_requests)

@@ -38,11 +38,12 @@ def folders() -> list[str]:
     if given := os.environ.get(SETTING):
         return [given]
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return [os.path.join(_HERE, "__pycache__"), os.path.join(caches, "ddlog", "kernels")]
+    found = os.path.join(_HERE, "__pycache__"), os.path.join(caches, "ddlog", "kernels")
+    return [folder for folder in found if os.path.isabs(folder)]  # a user may have no home
 
 
 @functools.cache
-def _sources() -> str:
+def sources() -> str:
     """A digest of the sources of all kernels, and of what compiles them."""
     found = sha256()
     for name in sorted(os.listdir(_HERE)):
@@ -54,7 +55,7 @@ def _sources() -> str:
 @functools.cache
 def are_imported() -> bool:
     """Whether the sources are those from which this process has its kernels."""
-    _sources()
+    sources()
     return stamps() == IMPORTED
 
 
@@ -70,7 +71,7 @@ def file_name(function: Callable[..., Any], types: Sequence[str], made_by: Seque
     `made_by` are the version of numba, and the system, the processor and its features."""
     parts = (*made_by, sys.implementation.cache_tag, *settings(), *types)
     digest = sha256("\0".join(map(str, parts)).encode()).hexdigest()[:24]
-    return f"{_kernel(function)}-{_sources()}-{digest}.code"
+    return f"{_kernel(function)}-{sources()}-{digest}.code"
 
 
 def _kernel(function: Callable[..., Any]) -> str:
@@ -126,13 +127,16 @@ class Locked:
 
 @contextmanager
 def locked(name: str, wait: bool = True) -> Iterator[Locked | None]:
-    """The file of that name, after other processes have written it, if they do. None if there is no folder to
-    write to; and if others write it and `wait` is not set."""
-    folder = writable()
-    if folder is None:
+    """The file of that name, after other processes have written it, if they do. None if it cannot be written;
+    and if others write it and `wait` is not set."""
+    file: BinaryIO | None = None
+    with suppress(OSError):  # where it is of another user
+        if folder := writable():
+            file = cast(BinaryIO, open(os.path.join(folder, name), "a+b", buffering=0))  # noqa: SIM115
+    if file is None:
         yield None
         return
-    with open(os.path.join(folder, name), "a+b", buffering=0) as file:
+    with file:
         held = True
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -140,7 +144,7 @@ def locked(name: str, wait: bool = True) -> Iterator[Locked | None]:
             held = False
         except OSError:
             pass  # a file system without locks: then two processes may compile the same
-        yield Locked(cast(BinaryIO, file)) if held else None
+        yield Locked(file) if held else None
 
 
 def writable() -> str | None:

@@ -86,6 +86,6 @@ class Compilation:
         self._compile(signature)
         result = self.dispatcher.overloads[types]
         if file is None:
-            self.fault = "there is no folder for it that can be written"
+            self.fault = "there is no file for it that can be written"
         elif not result.library.has_dynamic_globals:
             self.fault = file.write(_dumps(result._reduce()))

@@ -12,6 +12,7 @@ kernel's module is rebound to its compiled form; call kernels through their modu
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable
 from time import perf_counter, thread_time
@@ -39,6 +40,15 @@ compiled: dict[Callable[..., Any], Compilation] = {}
 """The kernels that numba has taken over."""
 _loader: Loader | None = None
 _compiling = threading.Lock()
+
+
+def _unlock() -> None:
+    """In the child of a fork: who held the lock is not there."""
+    global _compiling
+    _compiling = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock)
 
 
 def kernel(function: F) -> F:
