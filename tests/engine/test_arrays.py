@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ddlog.engine import memory, thresholds
 from ddlog.engine.inprocess.kernels import hashing
-from ddlog.engine.inprocess.storage import allocator, arrays
+from ddlog.engine.inprocess.storage import allocator, arrays, table
 from ddlog.engine.inprocess.storage.batch import Batch, TableColumns
 from ddlog.engine.inprocess.storage.table import RowTable
 
@@ -98,6 +98,28 @@ def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, numbered: bool) ->
     assert rows.find(asked, len(asked[0])).tolist() == [
         seen[row] for row in map(tuple, numbers.reshape(-1, 2).tolist())
     ]
+
+
+def test_a_table_whose_slots_found_no_memory_grows_by_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thresholds, "SHARED_SLOTS", 16)
+    rows = RowTable(1)
+
+    def insert(stop: int) -> list[int]:
+        return rows.insert((np.arange(stop),), stop).tolist()  # type: ignore[no-any-return]
+
+    def no_slots(owner: RowTable, name: str, *others: int) -> None:
+        if name == "_slots":
+            raise MemoryError
+        arrays.lengthen(owner, name, *others)
+
+    insert(100)
+    with monkeypatch.context() as here:
+        here.setattr(table, "lengthen", no_slots)
+        with pytest.raises(MemoryError):
+            insert(5000)
+    rows.truncate(100)
+    for stop in 400, 6000:
+        assert insert(stop) == [*range(stop)]
 
 
 def test_a_part_of_a_batch_unpacks_its_rows() -> None:

@@ -20,6 +20,9 @@ _SHORT = {
     "8": "array(uint8, 2d, C)",
     "16": "array(uint16, 2d, C)",
     "(term)": "UniTuple(Tuple({M}, {M}, {I}, {i}, int64, {I}) x 1)",
+    "(look-ups)": (  # of a recursion with one linear rule
+        "UniTuple(Tuple({M}, {I}, {i}, int64, bool, {I}, {i}, {i}, {I}, bool, {I}, {M}, {M}) x 4)"
+    ),
 }
 _ITEM = re.compile(r"(?:readonly )?\w+(?:\((?:[^()]|\([^()]*\))*\))?")  # in a tuple
 _SIGNATURES = """
@@ -47,6 +50,7 @@ postings.link i I I i i i n I
 hashing.spread_words I i n n n
 hashing.most_displaced I n
 postings.expand_below I I i i n n
+postings.count i i
 postings.lay_out i I
 postings.move I i i I i
 postings.shift I i i I
@@ -71,8 +75,9 @@ addition.improve I c I I I
 hashing.number_word I i n n I n
 hashing.insert_word I n n I n
 hashing.find_word I i n n
-postings.locate I I n i I
+postings.locate I i n i I
 postings.unlink i I I i i I
+iterations.iterate I I i n i n I I I (look-ups) n n n n I I I n n
 following.follow I n M I i n bool I i i I bool I M M
 following.least_ranks I I I I i n i
 ranks.summed I I
@@ -88,12 +93,15 @@ bits.rows_in_order 16 I I I I
 scan.agreeing I n I I I
 iterations.first_due I I I
 iterations.joined I I
+hashing.find_words I I n I
+postings.count I I
+postings.scatter I I I i
 paths.spread I i i i I c I i I c I n I I I
 paths.best_offers I I i i i I c I i
-paths.changed_offers I I i i I I c I I I
+paths.changed_offers I I i i i I c I I I
 paths.withdraw I i i I i i i i I c I i I c I
 paths.take_out I i i I i i i i I c I I I I c I
-paths.depth I i i I
+paths.depth I i i i
 producttime.enter I I I M n I n M I
 producttime.look I I I M I n n n I I
 producttime.expand_entries I I I M I n n n n n

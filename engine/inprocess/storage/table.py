@@ -524,7 +524,7 @@ class RowTable(Unread):
         if 2 * displaced >= held:
             self._rehash(bits)
             return
-        if self._ids is not None:
+        if self._ids is not None and len(self._ids) < 1 << bits:  # longer where memory ended at the next line
             lengthen(self, "_ids", 1 << bits)
         lengthen(self, "_slots", 1 << bits, -1)
         ids = _NO_IDS if self._ids is None else self._ids
