@@ -111,7 +111,7 @@ class Loader:
 
 def loader() -> Loader | None:
     """What loads machine code in this process; None where numba has to."""
-    if settings() or os.path.exists(_SETTINGS) or "numba" in sys.modules:
+    if sys.platform != "linux" or settings() or os.path.exists(_SETTINGS) or "numba" in sys.modules:
         return None
     with suppress(Exception):
         return _loader()
