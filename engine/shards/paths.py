@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import interrupt
 from ..circuit import DeltaJoin, Join
 from ..inprocess.kernels import paths as kernels
 from ..inprocess.kernels import postings
@@ -291,6 +292,7 @@ class ShardsPaths(Paths):
     def _told(self, nodes: Array, has_values: bool = True) -> tuple[Array, Array, Array] | None:
         """Tells the workers that mirror keys of their values and ranks, or that they have lost them. Returns
         the mirrors of which this worker is told, with theirs; None if nobody tells anything."""
+        interrupt.check()
         team = self._team
         assert self._listed is not None
         first, count, slab = self._listed.stretches(self._size)

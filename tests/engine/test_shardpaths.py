@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.inprocess.storage.table import RowTable
@@ -205,6 +207,22 @@ def test_an_epoch_that_one_worker_gives_up(given_up: Changes, size: int, first: 
     """The others may not have come to the recursion, or not have heard yet that it needs rounds."""
     for failure in product(range(size), range(8)):
         followed(SHORTEST, [CYCLE, given_up, {"Edge": [((0, 5, 1), 1)]}], size, first, "always", failure)
+
+
+def test_a_long_chain_may_be_interrupted() -> None:
+    """Each of its keys waits for the one before, on another worker: there is a safe point for each."""
+    runtime, points = in_threads(circuit_of(SHORTEST), 2), list[int]()
+    check = interrupt.check
+
+    def counted() -> None:
+        points.append(threading.get_ident())
+        check()
+
+    chain = runtime.batch("Edge", [(x, x + 1, 1) for x in range(300)])
+    with mock.patch.object(interrupt, "check", counted):
+        runtime.commit({"Edge": [(chain, 1)]})
+    assert points.count(threading.get_ident()) > 100
+    runtime.close()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
