@@ -111,6 +111,9 @@ class ShardsPaths(Paths):
 
     # ------------------------------------------------------------- epochs
 
+    def has_ghosts(self, asked: int = 0) -> bool:
+        return super().has_ghosts(len(self._number))  # steps elsewhere begin with them
+
     def run(self, given: Given, static: bool) -> FoundPaths:
         steps = self._sent(given)
         team, whole = self._team, not self.begun

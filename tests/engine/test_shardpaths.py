@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine import interrupt
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.inprocess.storage.table import RowTable
@@ -25,6 +25,7 @@ from ddlog.engine.memory import Exhausted
 from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind
 from ddlog.engine.shards.loop import RunningShardsLoop
+from ddlog.engine.shards.paths import ShardsPaths
 from ddlog.engine.shards.team import Team
 from ddlog.engine.shards.wire import owners
 
@@ -207,6 +208,17 @@ def test_an_epoch_that_one_worker_gives_up(given_up: Changes, size: int, first: 
     """The others may not have come to the recursion, or not have heard yet that it needs rounds."""
     for failure in product(range(size), range(8)):
         followed(SHORTEST, [CYCLE, given_up, {"Edge": [((0, 5, 1), 1)]}], size, first, "always", failure)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_keys_that_no_value_reaches_are_no_ghosts(size: int) -> None:
+    runtime = in_threads(circuit_of(SHORTEST), size, maintain="always")
+    with mock.patch.object(thresholds, "GHOSTS", 0):
+        commit(runtime, {"Edge": [((x, x + 1, 1), 1) for x in range(100, 500, 2)]})
+        with mock.patch.object(ShardsPaths, "forget") as forget:
+            commit(runtime, {"Edge": [((100, 101, 1), -1)]})
+    forget.assert_not_called()
+    runtime.close()
 
 
 def test_a_long_chain_may_be_interrupted() -> None:
