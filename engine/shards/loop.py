@@ -121,13 +121,16 @@ class VisitStretches:
 
 
 class _Vote(NamedTuple):
-    """What a worker says of an epoch before it: the rows that change, whether it is for maintaining, what its
-    vote weighs, which is the time of an evaluation, and whether it has what maintaining takes."""
+    """What a worker says of an epoch before it: the rows that change, whether it goes over paths, whether it
+    is for maintaining, what its vote weighs, which is the time of an evaluation, and whether it has what
+    maintaining takes: rounds, or paths that have begun. Workers may differ after an epoch that was given up
+    before all had come to the loop."""
 
     changed: int
-    maintain: bool
-    weight: float
-    keeps_rounds: bool = False
+    over_paths: bool
+    maintain: bool = False
+    weight: float = 0.0
+    is_kept: bool = False
 
 
 class RunningShardsLoop(RunningLoop):
@@ -148,22 +151,24 @@ class RunningShardsLoop(RunningLoop):
         votes = self._votes = self._recursion.team.agree(self._vote(first))
         if not first and not any(vote.changed for vote in votes):
             return
-        had_paths = self._recursion.paths is not None
+        had_paths = any(vote.over_paths for vote in votes)
+        if not all(vote.over_paths for vote in votes):
+            self._recursion.forget_paths(unsuitable=True)
         if not self._followed() and (first or had_paths or not self._maintained_together(votes)):
             self._evaluate()
 
     def _follows_on(self, paths: Paths) -> bool:
-        return not self._is_outvoted(self._votes)
+        return all(vote.is_kept for vote in self._votes) and not self._is_outvoted(self._votes)
 
     def _vote(self, first: bool) -> _Vote:
-        changed = self._account.changed
+        changed, paths = self._account.changed, self._recursion.paths
         if first:
-            return _Vote(changed, False, 0.0)
-        paths = self._recursion.paths
+            return _Vote(changed, paths is not None)
         choice = self._choice() if paths is None else self._account.choose()
         maintain = choice.maintain and not (paths is not None and paths.has_ghosts())
         self._weight = 1.0 if choice.estimate is None else choice.estimate.recompute
-        return _Vote(changed, maintain, self._weight, self._recursion.keeps_rounds)
+        is_kept = self._recursion.keeps_rounds if paths is None else paths.begun
+        return _Vote(changed, paths is not None, maintain, self._weight, is_kept)
 
     def _is_outvoted(self, votes: Sequence[_Vote]) -> bool:
         """Whether the workers on which something changes are against maintaining."""
@@ -182,7 +187,7 @@ class RunningShardsLoop(RunningLoop):
         if self._is_outvoted(votes):
             self._account.refuse(_BY_VOTE)
             return False
-        if not all(vote.keeps_rounds for vote in votes):
+        if not all(vote.is_kept for vote in votes):
             self._account.give_up("no rounds are kept", None)
             return False
         since, ready = work(), recursion.is_ready

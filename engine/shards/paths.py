@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import interrupt
 from ..circuit import DeltaJoin, Join
 from ..inprocess.kernels import paths as kernels
 from ..inprocess.kernels import postings
@@ -109,6 +110,9 @@ class ShardsPaths(Paths):
         self._last_mark: Array = np.zeros(1, np.int8)
 
     # ------------------------------------------------------------- epochs
+
+    def has_ghosts(self, asked: int = 0) -> bool:
+        return super().has_ghosts(len(self._number))  # steps elsewhere begin with them
 
     def run(self, given: Given, static: bool) -> FoundPaths:
         steps = self._sent(given)
@@ -291,6 +295,7 @@ class ShardsPaths(Paths):
     def _told(self, nodes: Array, has_values: bool = True) -> tuple[Array, Array, Array] | None:
         """Tells the workers that mirror keys of their values and ranks, or that they have lost them. Returns
         the mirrors of which this worker is told, with theirs; None if nobody tells anything."""
+        interrupt.check()
         team = self._team
         assert self._listed is not None
         first, count, slab = self._listed.stretches(self._size)

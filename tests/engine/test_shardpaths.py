@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import product
 from typing import Any
 from unittest import mock
 
@@ -12,13 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.engine import interrupt, thresholds
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.inprocess.storage.interner import Values
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.maintenance import Coin, Mode
+from ddlog.engine.memory import Exhausted
 from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind
 from ddlog.engine.shards.loop import RunningShardsLoop
+from ddlog.engine.shards.paths import ShardsPaths
+from ddlog.engine.shards.team import Team
 from ddlog.engine.shards.wire import owners
 
 from ..taking import small
@@ -104,14 +112,36 @@ def circuit_of(text: str) -> Circuit:
     return ddlog.compile(INPUTS + text).circuit("relational")
 
 
-def followed(text: str, epochs: list[Changes], size: int, first: int, maintain: Mode | Coin) -> None:
-    """Commits the epochs on so many workers and compares every change with the definition."""
+@contextmanager
+def failing(rank: int, meeting: int) -> Iterator[None]:
+    """A worker that has no memory when it has told the others something at their meeting of this number."""
+    meetings, tell = iter(range(meeting)), Team._tell
+
+    def told(team: Team, messages: Sequence[Any], peers: Collection[int]) -> None:
+        tell(team, messages, peers)
+        if team.rank == rank and next(meetings, None) is None:
+            raise MemoryError
+
+    with mock.patch.object(Team, "_tell", told):
+        yield
+
+
+def followed(
+    text: str,
+    epochs: list[Changes],
+    size: int,
+    first: int,
+    maintain: Mode | Coin,
+    failure: tuple[int, int] | None = None,
+) -> None:
+    """Commits the epochs on so many workers and compares every change with the definition. `failure` is a
+    worker that has no memory at a meeting of the second one, which then comes again."""
     circuit = circuit_of(text)
     runtime = in_threads(circuit, size, first=first, maintain=maintain)
     contents: dict[str, dict[tuple[Any, ...], int]] = {name: {} for name in rows}
     before: dict[str, dict[tuple[Any, ...], int]] = {}
     try:
-        for epoch in epochs:
+        for number, epoch in enumerate(epochs):
             for name, changes in epoch.items():
                 for row, sign in changes:
                     if sign > 0:
@@ -119,7 +149,12 @@ def followed(text: str, epochs: list[Changes], size: int, first: int, maintain: 
                     else:
                         contents[name].pop(row, None)
             after = Evaluation(circuit).step(contents)
-            got = commit(runtime, epoch)
+            got = None
+            if failure is not None and number == 1:
+                with failing(*failure), suppress(Exhausted):
+                    got = commit(runtime, epoch)
+            if got is None:
+                got = commit(runtime, epoch)
             for name, found in after.items():
                 assert got.get(name, {}) == difference(found, before.get(name, {})), name
                 assert set(runtime.rows(name)) == found.keys(), name
@@ -165,6 +200,41 @@ def test_no_rounds_are_kept(text: str, size: int, first: int) -> None:
     with mock.patch.object(RunningShardsLoop, "_evaluate", evaluate):
         back = {name: [(row, 1) for row, _ in changes] for name, changes in CUT.items()}
         followed(text, [CYCLE, CUT, back], size, first, "always")
+
+
+@pytest.mark.parametrize("given_up", [CUT, {"Edge": [((NODES, 0, -1), 1)]}])
+@pytest.mark.parametrize(("size", "first"), [(2, 0), (3, 0), (3, 1)])
+def test_an_epoch_that_one_worker_gives_up(given_up: Changes, size: int, first: int) -> None:
+    """The others may not have come to the recursion, or not have heard yet that it needs rounds."""
+    for failure in product(range(size), range(8)):
+        followed(SHORTEST, [CYCLE, given_up, {"Edge": [((0, 5, 1), 1)]}], size, first, "always", failure)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_keys_that_no_value_reaches_are_no_ghosts(size: int) -> None:
+    runtime = in_threads(circuit_of(SHORTEST), size, maintain="always")
+    with mock.patch.object(thresholds, "GHOSTS", 0):
+        commit(runtime, {"Edge": [((x, x + 1, 1), 1) for x in range(100, 500, 2)]})
+        with mock.patch.object(ShardsPaths, "forget") as forget:
+            commit(runtime, {"Edge": [((100, 101, 1), -1)]})
+    forget.assert_not_called()
+    runtime.close()
+
+
+def test_a_long_chain_may_be_interrupted() -> None:
+    """Each of its keys waits for the one before, on another worker: there is a safe point for each."""
+    runtime, points = in_threads(circuit_of(SHORTEST), 2), list[int]()
+    check = interrupt.check
+
+    def counted() -> None:
+        points.append(threading.get_ident())
+        check()
+
+    chain = runtime.batch("Edge", [(x, x + 1, 1) for x in range(300)])
+    with mock.patch.object(interrupt, "check", counted):
+        runtime.commit({"Edge": [(chain, 1)]})
+    assert points.count(threading.get_ident()) > 100
+    runtime.close()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import time
 from types import SimpleNamespace
 from typing import Any
 
+import pyspark
 import pytest
 
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.tables import Tables
+from ddlog.spark.sessions import connect
 
 from ..trying import longer
 from .inner import run_inner
@@ -84,3 +88,23 @@ def test_a_setting_may_be_refused_unless_answers_hang_on_it(key: str, held: str,
         with tables.configured():
             assert conf["spark.sql.shuffle.partitions"] == "2"
     assert conf == {key: held}, "settings are as they were"
+
+
+def test_a_start_that_fails_leaves_java_to_the_next_one() -> None:
+    begin = "from ddlog.spark.sessions.connect import open_session"
+    fail = "try: open_session('local[x]')\nexcept Exception as error: print(type(error).__name__)"
+    then = "print(open_session('local[1]').range(3).count())"
+    command = [sys.executable, "-c", "\n".join([begin, fail, then])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout.split() == ["DDlogError", "3"], done.stderr
+
+
+def test_a_client_of_connect_alone_needs_no_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package has not what starts one."""
+    monkeypatch.setitem(sys.modules, "pyspark.java_gateway", None)
+    monkeypatch.delattr(pyspark, "java_gateway", raising=False)
+    monkeypatch.setattr(connect, "_started", None)
+    for name, found in (("active_session", None), ("check_server", None), ("_start", "session")):
+        monkeypatch.setattr(connect, name, lambda *_, found=found: found)
+    monkeypatch.setattr(connect.atexit, "register", lambda _: None)
+    assert connect.open_session(remote="sc://somewhere") == "session"

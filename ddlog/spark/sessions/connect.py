@@ -6,7 +6,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from ...errors.diagnostics import DDlogError
@@ -37,8 +37,8 @@ def open_session(
                 running.conf.set(key, value)
         return running
     check_pyspark(remote)
-    settings = dict(conf or {})
-    if remote and remote.startswith("sc://"):
+    settings, starts_java = dict(conf or {}), not (remote and remote.startswith("sc://"))
+    if remote and not starts_java:
         check_server(remote.removeprefix("sc://").partition("/")[0], _CONNECT_PORT, remote)
     elif "PYSPARK_GATEWAY_PORT" not in os.environ:
         check_java()
@@ -46,7 +46,7 @@ def open_session(
             check_server(master.removeprefix("spark://").split(",")[0], _MASTER_PORT, master)
         master = master or (None if remote else settings.get("spark.master", "local[*]"))
         settings = driver_settings(settings, master or remote or "")
-    with quiet(), ended_on_failure():
+    with quiet(), ended_on_failure() if starts_java else nullcontext():
         _started = _start(master, remote, settings)
     atexit.register(stop_started)
     return _started

@@ -51,9 +51,9 @@ def _major(java: str) -> int:
 
 @contextmanager
 def ended_on_failure() -> Iterator[None]:
-    """Ends the Java that starts inside if the start fails or is interrupted: one that is not ready yet would
-    not hear that this process has ended, and stay for ever."""
-    from pyspark import java_gateway
+    """Ends the Java that starts inside if its start fails or is interrupted: one that is not ready yet would
+    not hear that this process has ended, and stay for ever. One that is ready stays, for the next session."""
+    from pyspark import SparkContext, java_gateway
 
     starting: Any = java_gateway
     begun: list[subprocess.Popen[Any]] = []
@@ -67,7 +67,7 @@ def ended_on_failure() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for process in begun:
+        for process in begun if SparkContext._gateway is None else ():
             process.kill()
         raise
     finally:

@@ -91,10 +91,11 @@ class Paths:
 
     # ------------------------------------------------------------- epochs
 
-    def has_ghosts(self) -> bool:
-        """Whether most keys and steps are no more."""
+    def has_ghosts(self, asked: int = 0) -> bool:
+        """Whether most keys and steps are no more: a step has two keys. `asked` are keys that may be here
+        without a step."""
         steps = self.used - self.gone
-        return self.used + self.keys.size > thresholds.GHOSTS + 3 * self.present + 2 * steps
+        return self.used + self.keys.size > thresholds.GHOSTS + 3 * (self.present + steps) + asked
 
     def run(self, given: Callable[[], Sequence[tuple[Steps, Batch]]], static: bool) -> FoundPaths:
         """One epoch, with the changes of steps that are given; at first, with all steps. `static`: it is the
