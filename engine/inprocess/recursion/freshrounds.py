@@ -73,6 +73,7 @@ class FreshRoundsEpoch(LoopEpoch):
         self._steady: dict[int, Batch | None] = {source: None for source, *_ in self._again}
         self._before: dict[int, Batch] = {}  # what the delays read, before the round that began from nothing
         self._now = self._read = 0  # the round, and the rows that its delays told
+        self._gone = 0  # the rows of changes that rounds from nothing have made void
 
     def _emit(self, at: int, time: int, change: Batch) -> None:
         if at in self._steady:
@@ -135,6 +136,7 @@ class FreshRoundsEpoch(LoopEpoch):
         self._events.clear()
         self._heap.clear()
         for at in self._gathered.keys() & self._moving:
+            self._gone += self._gathered[at].rows
             self._gathered[at] = Gathering(len(self._nodes[at].schema))
         for at, source in self._delays.items():
             self._event(at, self._now).changes[0].append(self._before[source])
@@ -142,6 +144,9 @@ class FreshRoundsEpoch(LoopEpoch):
             if (batch := self._steady[source]) is not None:
                 self._event(at, self._now).changes[slot].append(batch)
         self._read = sum(batch.length for batch in self._before.values())
+
+    def _rows(self) -> int:
+        return self._gone + super()._rows()
 
     def _held(self, at: int) -> Batch:
         return self._memory.held(at) or no_rows(self._nodes[at].schema)
