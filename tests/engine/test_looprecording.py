@@ -139,6 +139,23 @@ def test_rounds_by_changes_follow_on_rounds_from_nothing(
         assert {tuple(row) for row in session["Rank"]} == {*ranks.items()}
 
 
+@pytest.mark.parametrize("falls", [(False,), (True,), (True, False), (False, True, True)])
+def test_a_profile_counts_the_changes_of_rounds_from_nothing(
+    falls: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a relation whose contents are not at hand in rounds."""
+    coin = cycle(falls)
+    monkeypatch.setattr(FreshRoundsEpoch, "_pays", lambda *_: next(coin))
+    copy = "output relation Copy(v: s64, r: s64)\n    Copy(v, r) :- Rank(v, r).\n    output relation Part"
+    with ddlog.compile(RANKS.replace("output relation Part", copy)).session() as session:
+        session.measure()
+        session.insert_rows("Edge", [(k, (k * k + n) % 40) for k in range(40) for n in (1, 2, 3)])
+        session.commit()
+        (loop,) = (each for each in session.profile().strata if each.recursive)
+    assert [each.round for each in loop.rounds] == [*range(6)]
+    assert all((each.rows or 0) >= 40 for each in loop.rounds[1:])
+
+
 def test_a_recording_is_compared_by_a_sample() -> None:
     """Of two parts with many rows, one is the same and one has a quarter of its rows replaced."""
 
