@@ -166,6 +166,8 @@ class RowWalk:
 
 def _may_take_long(node: Node) -> bool:
     """Whether a node calls functions of Python even for a few rows."""
+    if isinstance(node, Fixpoint):
+        return any(map(_may_take_long, node.body.nodes))
     return isinstance(node, Join | DeltaJoin) and any(expression(step).arrays is None for step in node.steps)
 
 

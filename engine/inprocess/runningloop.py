@@ -143,9 +143,21 @@ class RunningLoop:
         if recorded and not self._epoch.tried and not recursion.has_effects:
             self._before = recursion.sample()
             recursion.forget()  # before another recording: both would take much memory
+        try:
+            self._run_from_nothing(recorded, False)
+        except RowFault:  # perhaps of rows of two rounds, which were never there together
+            if not isinstance(self._events, FreshRoundsEpoch):
+                raise
+            self._run_from_nothing(recorded, True)
+
+    def _run_from_nothing(self, recorded: bool, each: bool) -> None:
+        """Evaluates the loop from empty relations. `each`: each round, as far as it can be."""
+        recursion = self._recursion
         contents = self._contents = LoopContents(recursion.parts, recursion.evaluator, recorded)
-        self._events = self._events_of(contents)
-        self._events.run(True, IterationRows(), Watch())
+        events = self._events = self._events_of(contents)
+        if isinstance(events, FreshRoundsEpoch):
+            events.always = each
+        events.run(True, IterationRows(), Watch())
 
     def _events_of(self, memory: LoopTimelines | LoopContents) -> LoopEpoch:
         recursion, imports, epoch = self._recursion, self._imports, self._epoch

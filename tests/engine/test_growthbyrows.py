@@ -190,3 +190,26 @@ def test_a_recursion_is_not_begun_for_nothing(rule: str, begun: int) -> None:
             session.commit()
         assert {(0,), (1,)} <= {*session["R"].tuples()}
     assert len(times) == begun
+
+
+def test_a_recursion_that_calls_python_is_told_before_it_runs() -> None:
+    text = """
+    input relation E(x: string, y: string)
+    output relation Long(x: string)
+    Long("a"). Long(y ++ x) :- Long(x), E(x, y), string_len(x) < 8.
+    """
+    told, real = list[Any](), GrowthByRows.run
+
+    def run(growth: GrowthByRows) -> bool:
+        told.append("rows")
+        return real(growth)
+
+    with mock.patch.object(thresholds, "GENERAL_RUNS", 0), ddlog.compile(text).session() as session:
+        session.insert("E", ("a", "b"))
+        session.commit()
+        runtime = session.state.host.runtime
+        with mock.patch.object(GrowthByRows, "run", run):
+            runtime.commit(
+                {"E": [(runtime.batch("E", [("ba", "c")]), 1)]}, progress=lambda phase, *_: told.append(phase)
+            )
+    assert "rows" in told and any("Long" in phase for phase in told[: told.index("rows")])

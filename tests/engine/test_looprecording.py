@@ -139,6 +139,46 @@ def test_rounds_by_changes_follow_on_rounds_from_nothing(
         assert {tuple(row) for row in session["Rank"]} == {*ranks.items()}
 
 
+@pytest.mark.parametrize("falls", [(False,), (True,), (True, False), (False, True, True)])
+def test_a_profile_counts_the_changes_of_rounds_from_nothing(
+    falls: tuple[bool, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a relation whose contents are not at hand in rounds."""
+    coin = cycle(falls)
+    monkeypatch.setattr(FreshRoundsEpoch, "_pays", lambda *_: next(coin))
+    copy = "output relation Copy(v: s64, r: s64)\n    Copy(v, r) :- Rank(v, r).\n    output relation Part"
+    with ddlog.compile(RANKS.replace("output relation Part", copy)).session() as session:
+        session.measure()
+        session.insert_rows("Edge", [(k, (k * k + n) % 40) for k in range(40) for n in (1, 2, 3)])
+        session.commit()
+        (loop,) = (each for each in session.profile().strata if each.recursive)
+    assert [each.round for each in loop.rounds] == [*range(6)]
+    assert all((each.rows or 0) >= 40 for each in loop.rounds[1:])
+
+
+def test_a_fault_of_rows_of_two_rounds_is_none() -> None:
+    """The way goes round a cycle, so that 4 is never `At` and `Was` in one round. By changes it comes to the
+    one as it goes from the other."""
+    text = """
+    input relation Edge(a: s64, b: s64)
+    loop Way rounds 4 {
+        output relation At(v: s64)
+        initial At(a) :- Edge(a, 0).
+        At(b) :- At-1(a), Edge(a, b), not Was-1(b).
+        output relation Was(v: s64)
+        Was(v) :- At-1(v).
+        Was(6 / (v - 4)) :- Was-1(v), At-1(v).
+    }
+    """
+    with ddlog.compile(text).session() as session:
+        session.insert("Edge", (1, 3), (2, 1), (2, 3), (2, 5), (3, 5), (4, 0), (4, 1), (5, 4))
+        session.commit()
+        assert [*session["At"].tuples()] == [(4,)] and [*session["Was"].tuples()] == [(5,)]
+        session.insert("Edge", (4, 4))
+        with pytest.raises(ddlog.DDlogError, match="division by zero"):
+            session.commit()
+
+
 def test_a_recording_is_compared_by_a_sample() -> None:
     """Of two parts with many rows, one is the same and one has a quarter of its rows replaced."""
 

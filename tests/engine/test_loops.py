@@ -87,13 +87,22 @@ def bodies(
     if draw(st.booleans()):
         known["X"] = sets["X"] = draw(admitted(body, known, draw(st.integers(0, clocks)))), 2
 
+    passing = fresh and draw(st.booleans())  # rows rest on the round before alone: most rounds lose some
+
     def relation(name: str, arity: int) -> None:
-        joins = [draw(rule(known, {} if fresh else sets, arity))]
+        if passing:
+            joins = [draw(passed_on(known[f"{name}-1"][0], known["A"][0], sets, arity))]
+        else:
+            joins = [draw(rule(known, {} if fresh else sets, arity))]
         looking_back = before if fresh else {**before, "A": known["A"]}
-        joins += [draw(rule(looking_back, sets, arity)) for _ in range(draw(st.integers(int(fresh), 2)))]
+        least = int(fresh and not passing)
+        joins += [draw(rule(looking_back, sets, arity)) for _ in range(draw(st.integers(least, 2)))]
         parts = [body.add(each) for each in joins]
+        if passing:
+            parts.append(initial(body, known["A"][0], arity))
         if draw(st.integers(0, 2)) == 0:
-            near = {each: at for each, at in known.items() if at[1] == 2 and each != "M"}
+            possible = before if passing else known
+            near = {each: at for each, at in possible.items() if at[1] == 2 and each != "M"}
             parts.append(body.add(draw(grouped(body, near, arity))))
         if draw(st.integers(0, 4)) == 0:
             parts.append(body.add(Constant((tuple([1] * arity),), schema(arity))))
@@ -106,6 +115,25 @@ def bodies(
     relation(r, 2)
     results = ((r, known[r][0]), (s, known[s][0]))
     return Circuit(tuple(body.nodes)), results, None
+
+
+@st.composite
+def passed_on(draw: Any, before: int, edges: int, sets: Known, arity: int) -> Join:
+    """A rule by which rows of the round before go on along edges."""
+    kept = ("k",)[: arity - 1]
+    terms = [Term(before, (*kept, "x")), Term(edges, ("x", "y"))]
+    if draw(st.booleans()):
+        at, width = sets[draw(st.sampled_from(sorted(sets)))]
+        some = st.sampled_from([*kept, "x", "y"])
+        terms.append(Term(at, tuple(draw(some) for _ in range(width)), negated=True))
+    return Join(tuple(terms), (), (*kept, "y"), schema(arity), "rule of rows that go on")
+
+
+def initial(body: Builder, edges: int, arity: int) -> int:
+    """Rows that are there in round 0 alone."""
+    columns, until = ("x", "y")[:arity], (Let("until", constant(1)),)
+    join = Join((Term(edges, ("x", "y")),), until, (*columns, "until"), schema(arity + 1))
+    return body.add(Admit(body.add(join), schema(arity), 0, 1, 0))
 
 
 @st.composite

@@ -175,7 +175,9 @@ class Store(Unread):
             if self.table.size == start + batch.length:  # all of them are new: there is nothing to count
                 self._arrange_since(start)
                 return Batch(batch.columns, batch.length)
-        rows = self._rows_of(batch)
+            self._begin_to_weigh()
+        else:
+            rows = self._rows_of(batch)
         weights = batch.weight_array()
         touched, signs = self._net(*self._add_rows(rows, weights))
         if not as_set:

@@ -10,6 +10,9 @@ from nothing but what is the same in all rounds:
 A round is a function of the round before (`engine.naiveloop`), so it has the same relations either way. What
 it gives to the next round is a change again: the relations that are read there are compared with those of the
 round before.
+
+Changes may also bring rows of two rounds together on which an expression faults. Where one has faulted, the
+loop is evaluated once more, each round from nothing that can be: no row of another round is there then.
 """
 
 from __future__ import annotations
@@ -73,6 +76,9 @@ class FreshRoundsEpoch(LoopEpoch):
         self._steady: dict[int, Batch | None] = {source: None for source, *_ in self._again}
         self._before: dict[int, Batch] = {}  # what the delays read, before the round that began from nothing
         self._now = self._read = 0  # the round, and the rows that its delays told
+        self.always = False
+        """Whether each round begins from nothing that can."""
+        self._gone = 0  # the rows of changes that rounds from nothing have made void
 
     def _emit(self, at: int, time: int, change: Batch) -> None:
         if at in self._steady:
@@ -109,7 +115,7 @@ class FreshRoundsEpoch(LoopEpoch):
                 for batch in self._events[at, self._now].changes[0]
             )
             unseen = self.settling.is_unseen(self._now)
-            if self._read and unseen and self._pays(self.told / max(read, 1)):
+            if self._read and unseen and (self.always or self._pays(self.told / max(read, 1))):
                 self._begin_anew()
 
     def _compared(self) -> dict[int, Batch]:
@@ -135,6 +141,7 @@ class FreshRoundsEpoch(LoopEpoch):
         self._events.clear()
         self._heap.clear()
         for at in self._gathered.keys() & self._moving:
+            self._gone += self._gathered[at].rows
             self._gathered[at] = Gathering(len(self._nodes[at].schema))
         for at, source in self._delays.items():
             self._event(at, self._now).changes[0].append(self._before[source])
@@ -142,6 +149,9 @@ class FreshRoundsEpoch(LoopEpoch):
             if (batch := self._steady[source]) is not None:
                 self._event(at, self._now).changes[slot].append(batch)
         self._read = sum(batch.length for batch in self._before.values())
+
+    def _rows(self) -> int:
+        return self._gone + super()._rows()
 
     def _held(self, at: int) -> Batch:
         return self._memory.held(at) or no_rows(self._nodes[at].schema)
