@@ -114,13 +114,20 @@ def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
 
 
 def _annotation_end(text: str, at: int) -> int:
-    """Where an annotation ends: behind the bracket that closes its first one. It may hold any tokens. -1 if
-    it does not end."""
+    """Where an annotation ends: behind the bracket that closes its first one. It may hold any tokens and
+    comments. -1 if it does not end."""
     depth = 1
     while depth and at < len(text):
         match = _STRING.match(text, at + 1) if text[at] == '"' else _TOKEN.match(text, at)
-        depth += (text[at] in "([{") - (text[at] in ")]}")
-        at = match.end() if match else len(text)
+        if match is None:
+            return -1
+        if match.lastgroup == "COMMENT":
+            at = text.find("*/", match.end()) + 2
+            if at < 2:
+                return -1
+            continue
+        depth += (text[at] in "([{" or match.lastgroup == "ANNOTATION") - (text[at] in ")]}")
+        at = match.end()
     return -1 if depth else at
 
 

@@ -90,7 +90,8 @@ class QueryScope:
         """The value of a column, here or in a query around. Raises SqlError."""
         found = self.own(table, name)
         if len(found) > 1:
-            tables = sorted({e.table for e in found})
+            named = [e for e in self.entries if e.name == name and table in ("", e.table)]
+            tables = sorted({e.table for e in named if e.table})  # a column of either side has none
             raise SqlError(
                 errors.AmbiguousInSql(
                     name=name, tables=" and ".join(tables), first=tables[0], span=places.of(node)
@@ -112,7 +113,8 @@ class QueryScope:
         known = sorted(set(self._visible(table)))
         what = "column" if known or not table else "table"
         if what == "table":
-            raise SqlError(unknown_name("table", table, {e.table for e in self.entries}, places.of(node)))
+            tables = {e.table for e in self.entries if e.table}
+            raise SqlError(unknown_name("table", table, tables, places.of(node)))
         if self.grouped:
             places.wrong(f"column `{name}` is neither a key of GROUP BY nor inside an aggregate", node)
         raise SqlError(unknown_name(what, name, known, places.of(node)))

@@ -345,11 +345,11 @@ class ModuleTranslation:
 
 
 def _used(node: Expression) -> frozenset[str] | None:
-    """The names of columns that a statement mentions; None if a `*` mentions all."""
+    """The names of columns that a statement mentions; None if a `*` or COLUMNS may mention all."""
     stars = (each for each in node.find_all(sql.Star) if not _names_nothing(each))
     joins = (each for each in node.find_all(sql.Join) if each.args.get("method") == "NATURAL")
-    pivots = node.find_all(sql.Pivot)
-    if any(True for _ in stars) or any(True for _ in joins) or any(True for _ in pivots):
+    chosen = node.find_all(sql.Pivot, sql.Columns)
+    if any(True for _ in stars) or any(True for _ in joins) or any(True for _ in chosen):
         return None
     names = {each.name.lower() for each in node.find_all(sql.Column, sql.Identifier)}
     return frozenset(names)

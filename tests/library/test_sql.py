@@ -37,7 +37,9 @@ CALLS = {
     "(sql::scaled(sql::Interval{1, 1, 0}, 1.5), sql::divided(sql::Interval{0, 1, 0}, 2.0))": "(sql::Interval{1,16,43200000000}, sql::Interval{0,0,43200000000})",  # noqa: E501
     "sql::divided(sql::Interval{0, 1, 0}, 0.0)": "fault: division by zero",
     '(sql::add_interval(5, sql::Interval{1, 1, 1}), sql::interval_part("MONTH", sql::Interval{-14, 0, 0}))': "(2764800000006, -2)",  # noqa: E501
-    "(sql::age(2678400000000, 0), sql::bucket(sql::Interval{0, 0, 10}, -1), sql::bucket(sql::Interval{2, 0, 0}, -1))": "(sql::Interval{1,0,0}, -10, -5270400000000)",  # noqa: E501
+    "(sql::age(2678400000000, 0), sql::bucket(sql::Interval{0, 0, 10}, -1, 3), sql::bucket(sql::Interval{2, 0, 0}, -1, 0))": "(sql::Interval{1,0,0}, -7, -5270400000000)",  # noqa: E501
+    "(sql::since_epoch(sql::Interval{12, 1, 0}), sql::since_epoch(sql::Interval{11, 0, 1}))": "(31644000000000, 28512000000001)",  # noqa: E501
+    "(sql::json_decimal(1250, 3), sql::json_decimal(-100, 2), sql::json_decimal(1000000000000000, 1))": '("1.25", "-1.0", "100000000000000.0")',  # noqa: E501
     '(sql::read_interval("1 day 02:00:00"), sql::read_interval("x"), sql::interval_text(sql::Interval{-14, 1, -5}))': '(Some{sql::Interval{0,1,7200000000}}, None, "-1 year -2 months 1 day -00:00:00.000005")',  # noqa: E501
     "(sql::between(86400000007, 0), sql::between(0, 5))": "(sql::Interval{0,1,7}, sql::Interval{0,0,-5})",
     '(sql::sure(t(), "t", "BOOLEAN"))': "true",

@@ -470,7 +470,7 @@ def test_annotations_are_left_out() -> None:
     @[about(r(")]", {1}).)]
     .decl r(@[first] x: number) // of [
     .output r
-    @[a] @[b = [c]]
+    @[a] @[b = [c], @[d]] @[/* ] */ e]
     r(x) :- @![inner "]"] x = 1.
     """
     assert outputs(text, "R") == [(1,)]

@@ -242,6 +242,7 @@ SELECT l.k, t.pk, p.c FROM l, t RIGHT JOIN p ON t.a = p.c
 SELECT l.k AS lk, t.pk, p.k AS pk2, q.c FROM l, t FULL JOIN p ON t.a = p.c AND p.k > 0, p q LEFT JOIN l m ON q.k = m.k
 SELECT u.c AS uc, p.c, l.k FROM p u, l JOIN p USING (k)
 SELECT u.c AS uc, p.c, t.pk FROM p u, l JOIN p USING (k) LEFT JOIN t ON t.a = u.c AND t.b > p.c
+SELECT COLUMNS('^(pk|k|c)$'), max(COLUMNS(['a', 'c'])) OVER () AS m FROM t FULL JOIN p ON t.a = p.c
 SELECT t.pk, x.c, x.k FROM t LEFT JOIN (p x JOIN p y ON x.c = y.c AND x.k IN (SELECT l.k FROM l WHERE l.k > y.k)) ON t.a = x.c
 SELECT x.c, y.k FROM (p x JOIN p y ON x.c = y.c AND EXISTS (SELECT 1 FROM t WHERE a > y.k)) LEFT JOIN l ON l.k = y.k
 SELECT a, count(DISTINCT (b, s)) AS n, count(DISTINCT (b, m)) FILTER (WHERE pk % 2 = 0) AS k FROM t GROUP BY a

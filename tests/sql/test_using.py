@@ -190,6 +190,7 @@ ERRORS = {
     "SELECT foo(a) FROM t": "the function FOO is not supported",
     "SELECT a FROM nowhere": "unknown table `nowhere`",
     "SELECT t.a FROM t, t AS s WHERE a = 3": "column `a` is ambiguous",
+    "SELECT a FROM t x FULL JOIN t y USING (a), t z": "column `a` is ambiguous: x and y and z have it",
     "SELECT SUM(COUNT(a)) FROM t": "an aggregate has another inside",
     "SELECT a FROM t UNION SELECT b FROM t": "of a union is not defined for INTEGER and VARCHAR",
     "SELECT TOP 3 a FROM t": "this is not SQL: `3` is not expected here",

@@ -117,3 +117,13 @@ def test_the_last_keys_of_requests_are_kept_and_all_ids(
         keys = [each for each in store.applied() if each.startswith(records.KEY)]
         assert 16 <= len(keys) <= 18
         assert keys[-1] == f"{records.KEY}59"
+
+
+def test_a_key_that_a_state_has_without_a_mark_is_known(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    with ddlog.compile(tmp_path / "p.dl").session(state=tmp_path / "s") as session:
+        session.applied.note(['"one"'])
+        session.insert("M", (1,))
+        session.commit()
+        assert session.applied.has(f'{records.KEY}"one"')
+        assert not session.applied.has(f'{records.KEY}"two"')
