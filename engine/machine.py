@@ -1,4 +1,4 @@
-"""The memory of the machine or the container, and the part of it that a session may use."""
+"""The processors of the machine or the container, its memory, and the part of that a session may use."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ UNLIMITED = 1 << 63
 """The limit of a session that has none."""
 
 _GROUPS = {"": ("sys/fs/cgroup", "memory.max"), "memory": ("sys/fs/cgroup/memory", "memory.limit_in_bytes")}
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def default_limit() -> int | None:

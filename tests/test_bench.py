@@ -29,15 +29,20 @@ def test_the_loops_at_tiny_scale() -> None:
 
 
 def test_recursions_in_workers_at_tiny_scale() -> None:
-    options = ["components", "--edges", "400", "--workers", "0", "2", "--updates", "1"]
+    options = ["components", "reach", "--edges", "400", "--workers", "0", "2", "--updates", "1"]
     done = subprocess.run(
         [sys.executable, str(SHARDS), *options], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    here, _, _, there, _, by_process = done.stdout.splitlines()
-    assert here.startswith("components, 400 facts, 0 workers")
-    assert there.startswith("components, 400 facts, 2 workers") and by_process.count(",") == 2
-    assert " 197 rows, " in here and " 197 rows, 15 rounds, " in there
+    lines = done.stdout.splitlines()
+    found = [(line.split(":")[0], line.split(" s, ")[1].split(" rounds")[0]) for line in lines[::3]]
+    assert found == [
+        ("components, 400 facts, 0 workers", "197 rows, 0"),
+        ("components, 400 facts, 2 workers", "197 rows, 0"),
+        ("reach, 400 facts, 0 workers", "164 rows, 20"),
+        ("reach, 400 facts, 2 workers", "164 rows, 21"),
+    ]
+    assert [line.count(",") for line in lines[2::3]] == [0, 2, 0, 2]
 
 
 def test_loads_beside_the_speed_of_memory_at_tiny_scale() -> None:

@@ -99,7 +99,7 @@ BY_NAME = {
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "schema thresholds",
-    "budget clock joinplan layers memory rounding spilling zset",
+    "budget children clock joinplan layers memory rounding spilling zset",
     "interrupt machine maintenance sortedrows time",
     "account node divergence",
     "operators",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.machine import UNLIMITED, default_limit
+from ...engine.machine import UNLIMITED, default_limit, processors
 from ...engine.runtime import Batch, ComparingRuntime, RowSet
 from ...lowering.lower import lower_query
 from ...lowering.records import query_in_columns
@@ -49,9 +49,8 @@ def open_host(
     processor that the process may use. `memory_limit` is in bytes, by default a part of the machine's memory;
     `maintain` says whether recursions are maintained, and `spill` is the folder to which large arrays go."""
     from ...engine.inprocess.runtime import InProcess
-    from ...engine.inprocess.storage.threadpool import default_workers
 
-    workers = workers or default_workers()
+    workers = workers or processors()
     limit = default_limit() if memory_limit is None else memory_limit
     bounded = None if limit == UNLIMITED else limit
     runtime = InProcess(circuit, values.NAN, workers, bounded, maintain=maintain, spill=spill)

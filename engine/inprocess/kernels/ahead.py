@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ... import children
-from ..storage.threadpool import default_workers
+from ...machine import processors
 from . import codefiles
 
 MOST = 8  # processes beside
@@ -40,7 +40,7 @@ def begin() -> list[subprocess.Popen[bytes]]:
         return [*_beside]
     with suppress(OSError), open(os.path.join(folder, _LOCK), "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        for _ in range(min(default_workers(), MOST)):
+        for _ in range(min(processors(), MOST)):
             _beside.append(
                 children.start(
                     f"{__package__}.beside",

@@ -42,11 +42,6 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def default_workers() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class among:
     """Inside, the work of this thread is shared among so many threads, itself one of them."""
 
