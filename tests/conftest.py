@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -147,6 +148,12 @@ ALONE = ("test_connect.py", "test_cluster.py", "test_a_process_of_its_own")
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compiles all kernels on all cores, unless they are there, before there are workers: the tests need most
+    of them, and each worker would compile those that it meets by itself."""
+    subprocess.run([sys.executable, "-m", "ddlog", "compile-kernels"], stdout=subprocess.DEVNULL, check=False)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """The scheduler that gives Spark's shared session to one worker."""
     return OneSparkWorker(config, log)
