@@ -59,14 +59,11 @@ def kernel(function: F) -> F:
     @functools.wraps(function)
     def interpreted(*arguments: Any) -> Any:
         global interpreted_seconds
-        longest = max(a.shape[0] for a in arguments if isinstance(a, np.ndarray))
-        if interpreted_seconds < 0 or longest > LONG:
+        if interpreted_seconds < 0 or _longest(arguments) > LONG:
             compile_kernels()
             return function.__globals__[function.__name__](*arguments)
-        start = thread_time()
-        with np.errstate(over="ignore"):
-            result = function(*arguments)
-        interpreted_seconds -= thread_time() - start
+        result, seconds = _interpret(function, arguments)
+        interpreted_seconds -= seconds
         return result
 
     return cast(F, interpreted)
@@ -115,10 +112,11 @@ def _loaded(function: F, loader: Loader) -> F:
         with deferred(), done_once(), _compiling:
             since = perf_counter()
             code = loader.load(function, arguments)
-            if code is None:
-                if _is_little(arguments) and loader.is_made(function, arguments, ahead.ask):
+            if code is None and (wanted := loader.wanted(function, arguments)):
+                is_little = patient_seconds > 0 and _longest(arguments) <= LONG
+                if is_little and ahead.ask(*wanted):
                     return interpreted
-                if loader.is_made(function, arguments, ahead.wait_for):
+                if ahead.wait_for(*wanted):
                     code = loader.load(function, arguments)
                     tell_once("compiling kernels takes some seconds; it is done once", perf_counter() - since)
             if code is not None:
@@ -129,10 +127,8 @@ def _loaded(function: F, loader: Loader) -> F:
 
     def interpreted(*arguments: Any) -> Any:
         global patient_seconds
-        start = thread_time()
-        with np.errstate(over="ignore"):
-            result = function(*arguments)
-        patient_seconds -= thread_time() - start
+        result, seconds = _interpret(function, arguments)
+        patient_seconds -= seconds
         return result
 
     @functools.wraps(function)
@@ -166,10 +162,17 @@ def _loaded(function: F, loader: Loader) -> F:
     return cast(F, first)
 
 
-def _is_little(arguments: tuple[Any, ...]) -> bool:
-    """Whether to interpret a call of a kernel takes less patience than to wait for its machine code."""
-    longest = max(each.shape[0] for each in arguments if isinstance(each, np.ndarray))
-    return patient_seconds > 0 and longest <= LONG
+def _interpret(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, float]:
+    """The result of a kernel that is interpreted, and the seconds of this thread that it takes."""
+    start = thread_time()
+    with np.errstate(over="ignore"):
+        result = function(*arguments)
+    return result, thread_time() - start
+
+
+def _longest(arguments: tuple[Any, ...]) -> int:
+    """The items of the longest array among the arguments of a kernel."""
+    return max(len(each) for each in arguments if isinstance(each, np.ndarray))
 
 
 def _kind_of(value: Any) -> Any:

@@ -64,15 +64,14 @@ class Loader:
             return found
         return None
 
-    def is_made(
-        self, function: Callable[..., Any], arguments: Sequence[Any], make: Callable[[str, Signature], bool]
-    ) -> bool:
-        """What `make` says, given the name of the file for what `load` does not find, and the signature."""
+    def wanted(self, function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[str, Signature] | None:
+        """The name of the file with the code of a kernel for some arguments, and its signature. None if the
+        type of an argument has no name here."""
         with suppress(KeyError):
             types = tuple(map(_type_name, arguments))
             module = function.__module__.rpartition(".")[2]
-            return make(file_name(function, types, self.made_by), (module, function.__name__, types))
-        return False
+            return file_name(function, types, self.made_by), (module, function.__name__, types)
+        return None
 
     def _linked(self, function: Callable[..., Any], content: bytes) -> Callable[..., Any]:
         (_, kind, (code, _)), about, own, _, by_object, lifted, _, again, others = _CodeReader(
