@@ -22,7 +22,7 @@ def lies_within(name: str) -> bool:
 
 
 def is_separated(name: str) -> bool:
-    """Whether the name of an update file says that it has a row of cells in each line."""
+    """Whether an update file is one of lines of cells (CSV, TSV, facts), by the end of its name."""
     return re.search(r"\.(?i:csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 

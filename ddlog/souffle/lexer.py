@@ -114,8 +114,8 @@ def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
 
 
 def _annotation_end(text: str, at: int) -> int:
-    """Where an annotation ends: behind the bracket that closes its first one. It may hold any tokens and
-    comments. -1 if it does not end."""
+    """The place behind the bracket that closes an annotation, whose text begins at `at`; -1 if none does. An
+    annotation may hold any tokens, comments and other brackets."""
     depth = 1
     while depth and at < len(text):
         match = _STRING.match(text, at + 1) if text[at] == '"' else _TOKEN.match(text, at)

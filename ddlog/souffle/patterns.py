@@ -32,7 +32,7 @@ class Patterns:
         return names_of(expr) <= self.bound and not has_wildcard(expr)
 
     def is_known(self, expr: ast.Expr) -> bool:
-        """Whether the value of the expression will be known."""
+        """Whether all variables of the expression will have values, as far as that is said."""
         return self.known is None or names_of(expr) <= self.known
 
     def of_term(self, expr: ast.Expr) -> syntax.Expr:

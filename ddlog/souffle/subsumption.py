@@ -205,8 +205,8 @@ class _KeptRules:
         return [part.expr for part in body.parts if isinstance(part, syntax.Condition)]
 
     def _holds(self, conditions: Sequence[syntax.Expr]) -> tuple[syntax.Expr, ...]:
-        """Whether all conditions hold, as the last of some statements. A condition that takes a value apart
-        binds variables for those after it."""
+        """Statements of which the last one says whether all conditions hold. A condition that takes a value
+        apart binds variables for the conditions after it."""
         for i, each in enumerate(conditions):
             if isinstance(each, syntax.Assign):
                 rest = self._holds(conditions[i + 1 :])

@@ -84,7 +84,7 @@ class SouffleTypes:
                 self.allow_nil(self.kind(field.type))
 
     def always_matches(self, pattern: syntax.Expr) -> bool:
-        """Whether a pattern of variables, as it is written here, fits every value of its type."""
+        """Whether every value of its type matches a pattern of variables: it names no branch of several."""
         several = (each.branches for each in self.unions.values() if len(each.branches) > 1)
         partial = {"Some", *(self.constructors[f"${each.name}"] for each in itertools.chain(*several))}
         return not any(

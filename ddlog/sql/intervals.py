@@ -189,7 +189,8 @@ def bucket(s: Scalars, node: Expression) -> SqlValue:
 
 
 def _origin(s: Scalars, node: Expression | None, value: SqlValue, whole: Expression) -> SqlValue:
-    """Where a bucket begins: the first Monday of 2000, unless a moment like the value is given."""
+    """The moment from which TIME_BUCKET counts: the first Monday of 2000, unless its third argument is one,
+    in a zone if the value is."""
     if node is None:
         return c.integer(10_959 * _DAY)
     if (s.value(node).type == TIMESTAMPTZ) != (value.type == TIMESTAMPTZ) or s.value(node).type == VARCHAR:

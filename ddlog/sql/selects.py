@@ -317,8 +317,8 @@ def _first_of_each(node: Expression) -> None:
 
 
 def _of_answer(key: Expression, node: Expression) -> Expression:
-    """What a key of DISTINCT ON or ORDER BY is of the rows that a SELECT reads: a name is first one of the
-    select list, a number a place in it."""
+    """A key of DISTINCT ON or ORDER BY over the rows that a SELECT reads: the expression that the select list
+    has under that name or at that place, or else the key itself."""
     columns, inner = node.expressions, key.unnest()
     if isinstance(inner, sql.Literal) and inner.this.isdigit() and not any(map(_is_many, columns)):
         found = columns[int(inner.this) - 1 : int(inner.this)]
@@ -343,7 +343,7 @@ def _order_of_answer(order: Expression, node: Expression) -> Iterator[Expression
 
 
 def _is_many(column: Expression) -> bool:
-    """Whether a part of a select list may be several columns."""
+    """Whether a part of a select list may stand for several columns: `*`, `t.*`, COLUMNS(…)."""
     return bool(column.is_star or column.find(sql.Columns) is not None)
 
 

@@ -365,7 +365,7 @@ def given_names(query: Expression) -> list[Expression]:
 
 
 def _names_no_column(name: sql.Identifier) -> bool:
-    """Whether an identifier names a table, a query, a window or a constraint, and no column."""
+    """Whether an identifier names a table, a query, a window or a constraint, not a column."""
     is_alias = isinstance(name.parent, sql.TableAlias) and name.arg_key == "this"
     is_other = isinstance(name.parent, sql.Table | sql.Window | sql.Constraint)
     return is_alias or is_other or name.arg_key in ("table", "db", "catalog")

@@ -28,8 +28,8 @@ class PresentByKey(Present):
         self._changed: dict[Hashable, Row | None] | None = None
 
     def legal(self, batch: Batch, sign: int) -> bool:
-        """Whether the transaction can insert or delete the rows of a batch as a whole; else they have to be
-        changed one by one."""
+        """Whether a batch may be taken as a whole: to insert it, its keys are absent; to delete it, its rows
+        are present."""
         name, places = self.relation.name, self.key.places
         come = [each for each, of in self.taken if of > 0]
         gone = [each for each, of in self.taken if of < 0]

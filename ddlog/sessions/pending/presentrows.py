@@ -41,6 +41,6 @@ class Present:
         return self._runtime.batch_from_columns(name, stored.columns())
 
     def covers(self, batch: Batch) -> bool:
-        """Whether all rows of a batch to delete are there."""
+        """Whether the relation has all rows of a batch, beside those that the transaction deletes before."""
         gone = [each for each, sign in self.taken if sign < 0]
         return self._runtime.covers(self.relation.name, [*gone, batch])

@@ -78,7 +78,7 @@ class RowIndex(Stretched):
 
     @property
     def derives(self) -> bool:
-        """Whether keys have derived columns."""
+        """Whether some column of the keys is computed from the columns of the rows."""
         return bool(self._derived)
 
     @property

@@ -1,4 +1,4 @@
-"""Compiles kernels in processes beside: those that are asked for, and then all whose types are known.
+"""Compiles kernels in processes beside: first the kernels that are asked for, then all with known types.
 
 A process that misses machine code begins others, one for each core, whose program is `beside`. It asks them
 for what it needs, and they go on with the known signatures, each taking what has no code yet and nobody
@@ -70,7 +70,8 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def ask(name: str, signature: Signature) -> bool:
-    """Asks for code, which comes into the file of that name, once. Whether somebody makes it."""
+    """Asks for the code of a kernel, once; it comes into the file of that name. Returns whether a process
+    beside is at work."""
     if name not in _asked:
         _asked.add(name)
         begin()
@@ -82,7 +83,7 @@ def ask(name: str, signature: Signature) -> bool:
 
 
 def wait_for(name: str, signature: Signature) -> bool:
-    """Waits for code that was asked for, as long as somebody makes it. Whether it is there."""
+    """Waits for the code of a kernel, as long as a process beside is at work. Returns whether it is there."""
     while ask(name, signature):
         if codefiles.read(name):
             return True

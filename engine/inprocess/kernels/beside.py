@@ -30,9 +30,9 @@ from .signatures import numba_type, signatures
 
 
 def compile_known(requests: Callable[[], Iterator[Signature]], wait: bool = False) -> str | None:
-    """Compiles the kernels of known signatures that have no code yet, and before each what is requested.
-    Those that another process compiles are left to it, unless `wait` is set. Ends where code cannot be kept,
-    and returns why. Whoever requests what cannot be compiled learns of it by an exception."""
+    """Compiles the kernels of known signatures that have no code yet, and before each the requested kernels.
+    Kernels that another process compiles are left to it, unless `wait` is set. Ends where code cannot be
+    kept, and returns why. A request for what cannot be compiled raises what numba raises."""
     compiler.compile_by_numba()
     kernels = {(each.__module__, each.__name__): found for each, found in compiler.compiled.items()}
     if not kernels:
@@ -58,7 +58,7 @@ def compile_all() -> tuple[str, str | None]:
 
 
 def _requests() -> Iterator[Signature]:
-    """What the process that began this one has asked for by now. Ends this process with it."""
+    """The signatures for which the process that began this one has asked by now. Ends with that process."""
     while select.select([sys.stdin], [], [], 0)[0]:
         line = sys.stdin.buffer.raw.readline()  # type: ignore[union-attr]
         if not line:

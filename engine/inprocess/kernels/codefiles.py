@@ -32,7 +32,7 @@ _DIGEST = 32  # bytes
 
 def folders() -> list[str]:
     """The folders where code may be, in the order in which they are tried: beside the modules, as far as the
-    user may write there, and the user's own. None if the sources are no longer those of this process."""
+    user may write there, and the user's own. There are none if the sources are no longer those here."""
     if not are_imported():
         return []
     if given := os.environ.get(SETTING):
