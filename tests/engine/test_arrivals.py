@@ -73,7 +73,7 @@ def elsewhere(runtime: Sharded, relation: str, rows: list[tuple[Any, ...]]) -> B
     return Batch(Elsewhere(len(batch.columns), Held(runtime, relation, batch)), batch.length)
 
 
-@trying(12, long=400)
+@trying(7, long=400)
 @given(
     circuits(windows=False),
     streams(),

@@ -70,7 +70,7 @@ def test_products(sizes: tuple[int, int, int], followed: int, turned: int) -> No
                     assert (truth(product(left, right)) == some).all()
 
 
-@trying(40)
+@trying(20)
 @given(products(), streams(), modes(), *map(st.sampled_from, [WAYS] * 3))
 def test_recursions_of_products(
     circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin, followed: int, turned: int, listed: int

@@ -96,7 +96,7 @@ epochs = st.fixed_dictionaries(
 )
 
 
-@trying(40)
+@trying(24)
 @given(st.lists(epochs, min_size=1, max_size=4), st.integers(0, 20), st.booleans())
 def test_rounds_derive_the_same(epochs: list[Mapping[str, set[Any]]], seed: int, few: bool) -> None:
     """Also where values that need more bits come in the middle, and there is room for few matches."""

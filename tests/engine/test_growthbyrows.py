@@ -131,7 +131,7 @@ def compare(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@trying(10)
+@trying(6)
 @given(seed=st.integers(0, 1 << 30))
 def test_rows_and_births_are_those_of_the_general_way(name: str, seed: int) -> None:
     compare(name, seed)
@@ -153,7 +153,7 @@ def grown() -> Iterator[Counter[tuple[str, int]]]:
 
 def test_epochs_end_in_all_ways() -> None:
     with grown() as found:
-        for seed in range(12):
+        for seed in range(6):
             for name in PROGRAMS:
                 compare(name, seed)
     assert {(how, rounds) for how in ("done", "handed over") for rounds in range(4)} <= found.keys()

@@ -89,7 +89,7 @@ def noted() -> Iterator[list[Iterated]]:
 
 
 @pytest.mark.parametrize("program", COMPILED)
-@trying(5)
+@trying(3)
 @given(st.lists(changes, min_size=2, max_size=5), st.integers(0, 20), st.booleans())
 def test_linear_recursions_stay_up_to_date(
     program: str, epochs: list[dict[str, set[Any]]], seed: int, few: bool

@@ -100,7 +100,7 @@ def undone(runtime: InProcess) -> dict[str, set[tuple[Any, ...]]]:
     return runtime.before(lambda: {name: set(runtime.rows(name)) for name in names}, None)
 
 
-@trying(30)
+@trying(15)
 @given(
     any_circuits,
     streams(),

@@ -163,7 +163,7 @@ def followed(
         runtime.close()
 
 
-@trying(60)
+@trying(30)
 @given(
     st.sampled_from([LEAST, SHORTEST, WIDEST, WIDE_KEYS, JOINED]).flatmap(
         lambda text: st.tuples(st.just(text), epochs_of(["Way"] if "Way" in text else ["Start", "Edge"]))

@@ -114,7 +114,7 @@ def test_a_large_change_is_read_before_the_next_one(
     later.close()
 
 
-@thorough
+@trying(6)
 @given(
     circuits(by_rounds=True),
     streams(),
