@@ -90,7 +90,7 @@ def _other(session: ddlog.Session, text: str) -> ddlog.Program:
     return session.program.again(replace(session.program.source, text=text))
 
 
-@trying(25)
+@trying(12)
 @given(
     st.sampled_from([*BEFORE.values()]),
     st.lists(row, max_size=6),

@@ -54,7 +54,7 @@ def both(request: pytest.FixtureRequest) -> Both:
     return Both(f"SET TimeZone = '{request.param}';\n{zoned}", VIEWS)
 
 
-@trying(12)
+@trying(7)
 @given(data=st.lists(commits, min_size=3, max_size=6))
 def test_views_are_those_of_duckdb_at_each_moment(
     data: list[tuple[list[Row], int, bool]], both: Both
