@@ -32,9 +32,6 @@ from .progress import ProgressLine
 from .sinks import TextSink
 from .statefile import check_input
 
-Receiver = Callable[[Changes, int], None]
-"""Called with the changes that a batch made, and its number."""
-
 
 def check_follow(directory: str, inputs: Sequence[str]) -> None:
     """Looks at the followed directory before time is spent on facts. Raises DDlogError."""
@@ -147,8 +144,11 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _receiver(session: Session, options: RunOptions, names: Sequence[str]) -> Receiver | None:
-    """The receiver of changes: standard output, or files; None: the files are written with the state."""
+def _receiver(
+    session: Session, options: RunOptions, names: Sequence[str]
+) -> Callable[[Changes, int], None] | None:
+    """The receiver of the changes of a batch, and of its number: standard output, or files; None: the files
+    are written with the state."""
     if options.output is not None:
         if session.state.durable is not None:
             return None
