@@ -144,6 +144,19 @@ def test_a_commit_that_fails_is_not_counted() -> None:
         assert [each.rows_in for each in session.profile().epochs if each.rows_in] == [1]
 
 
+def test_a_session_that_goes_on_with_another_program_is_measured_anew() -> None:
+    with ddlog.compile(
+        "input relation A(x: u32)\noutput relation B(x: u32)\nB(x) :- A(x)."
+    ).session() as session:
+        session.measure()
+        session.insert("A", (1,))
+        session.commit()
+        session.extend("output relation C(x: u32)\nC(x) :- B(x).")
+        session.insert("A", (2,))
+        session.commit()
+        assert session.profile().commits == 1
+
+
 def test_many_short_commits_count_and_a_slow_one_is_whole() -> None:
     with ddlog.compile(PATHS).session(maintain="always") as session:
         session.measure()
