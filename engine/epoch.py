@@ -18,7 +18,6 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from . import epochcosts, interrupt, thresholds
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
-from .epochcosts import Meter
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
@@ -126,12 +125,11 @@ class Epochs(Generic[G, B]):
         progress: Progress | None,
         seal: Callable[[Running[B], Mapping[str, Delta]], None] | None = None,
         look: Callable[[], None] | None = None,
-        meter: Meter | None = None,
         known: Mapping[NodeId, B] | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch; see `Runtime.commit`. `look` is called before the changes stay, and takes the epoch
-        back if it raises. `meter` takes the walk if none is in force. `known` are the changes of nodes, in an
-        epoch that is not the first, that do not follow from those of their sources."""
+        back if it raises. `known` are the changes of nodes, in an epoch that is not the first, that do not
+        follow from those of their sources."""
         if self._streams:
             changes = self._with_ends(changes)
         epoch = Epoch(changes, self.committed, static, limit, progress, look is not None)
@@ -142,13 +140,13 @@ class Epochs(Generic[G, B]):
             changing, rows = ((), 0) if first else self._changing(changes)
             is_small = rows <= thresholds.ROWS_ONE_BY_ONE and not (first or static or known)
             walk_of = self._small_walk
-            if is_small and meter is None and walk_of is not None and epochcosts.current() is None:
+            if is_small and walk_of is not None and epochcosts.current() is None:
                 outputs = walk_of(self._moving(changing)).run(running, limit, progress)
             else:
                 is_large = first or rows >= thresholds.TIMED_CHANGES
                 times = self.times if is_large else None  # a clock takes nothing beside so many rows
                 nodes = self._active(epoch, changing, known or {})
-                outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
+                outputs = walk(self._circuit, running, nodes, limit, progress, known, times)
             deltas = running.finish(outputs)
             if look is not None:
                 look()

@@ -3,11 +3,6 @@
 A `Meter` takes the walks of circuits in epochs, with the times between their nodes; a recursion notes its
 rounds and the runs of its rules. All of it is numbers in flat lists, of which arrays and sums are made for
 many epochs at once (`Meter.taken`): to touch other objects takes longer than the clocks.
-
-To note all that a short epoch does would take a twentieth of its time. So an epoch has a weight: what it does
-is noted, and counts so often; with weight 0 it is not noted. What ends more than `LATE` seconds after its
-epoch began is noted in any case, and counts once. So nothing that takes long is missed, and sums are right
-in the mean.
 """
 
 from __future__ import annotations
@@ -30,15 +25,13 @@ clock = perf_counter
 UNKNOWN = float("nan")
 """A number of rows that is not known."""
 
-LATE = 0.001
-"""Seconds from the beginning of an epoch after which all is noted."""
-RUN = 8
-"""The figures of some runs: the number of their operator (see `Meter.operators`), their weight, how many
-there are, when they began and ended (many: 0 and their seconds), the rows that they took and gave, and those
-of the rows that were new. What follows from them is computed for many runs at once."""
-ROUND = 6
-"""The figures of a round: the recursion, the number of the round, its weight, its seconds, the rows that
-rules derived, and those that were new."""
+RUN = 7
+"""The figures of some runs: the number of their operator (see `Meter.operators`), how many there are, when
+they began and ended (many: 0 and their seconds), the rows that they took and gave, and those of the rows that
+were new. What follows from them is computed for many runs at once."""
+ROUND = 5
+"""The figures of a round: the recursion, the number of the round, its seconds, the rows that rules derived,
+and those that were new."""
 MOST_ROUNDS = 2_000
 """Rounds of a recursion that are told apart; later ones count as the last of them."""
 _LONG = 1 << 16  # figures of one epoch that are summed up before it ends
@@ -63,7 +56,7 @@ class EpochWalk(Protocol):
 
 
 class Taken(NamedTuple):
-    """The figures of some epochs: of each walk that was noted n + 1 times and n numbers of rows for its n
+    """The figures of some epochs: of each walk n + 1 times and n numbers of rows for its n
     nodes; the sums of the runs of each operator (its number, how many, their seconds, and rows); and those of
     each round."""
 
@@ -74,8 +67,7 @@ class Taken(NamedTuple):
 
 class Inside:
     """Notes what goes on inside a recursion. `level` fixpoints are in one another just now, and the rounds
-    are those of the outer one. `derived` are the rows that rules gave so far. `weight` and `late`: see
-    `Meter`."""
+    are those of the outer one. `derived` are the rows that rules gave so far."""
 
     def __init__(self, meter: Meter, at: NodeId) -> None:
         self._meter, self._at = meter, at
@@ -85,47 +77,41 @@ class Inside:
         self.of_rounds: tuple[float, float, float] = 0.0, 0.0, 0.0
         """The seconds, derived rows and rows of the rounds noted so far."""
         self.level = 0
-        self.weight, self.late = 1, 0.0
 
     def add(self, operator: str, text: str, since: float, until: float, taken: float, out: float) -> None:
-        """Notes a call of an operator, between two times, unless it is left out."""
-        weight = 1 if until > self.late else self.weight
-        if weight:
-            number = self._numbers.get((operator, text))
-            if number is None:
-                number = self._numbers[operator, text] = self._meter.number(self._at, operator, text)
-            self._runs += (number, weight, 1, since, until, taken, out, UNKNOWN)
+        """Notes a call of an operator, between two times."""
+        number = self._numbers.get((operator, text))
+        if number is None:
+            number = self._numbers[operator, text] = self._meter.number(self._at, operator, text)
+        self._runs += (number, 1, since, until, taken, out, UNKNOWN)
 
     def rule(self, text: str, since: float, until: float, taken: float, before: float, new: float) -> None:
         """Notes the run of a rule: the rows that it took, those derived `before` it, and the new ones."""
         number = self._rules.get(text)
         if number is None:
             number = self._rules[text] = self._meter.number(self._at, "rule", text)
-        weight = 1 if until > self.late else self.weight
-        self._runs += (number, weight, 1, since, until, taken, self.derived - before, new)
+        self._runs += (number, 1, since, until, taken, self.derived - before, new)
 
-    def round(self, number: int, seconds: float, until: float, derived: float, rows: float) -> None:
-        """Notes a round at a time, unless it is left out."""
+    def round(self, number: int, seconds: float, derived: float, rows: float) -> None:
+        """Notes a round."""
         before = self.of_rounds
         self.of_rounds = before[0] + seconds, before[1] + derived, before[2] + rows
-        weight = 1 if until > self.late else self.weight
-        if weight and self.level == 1:
+        if self.level == 1:
             number = number if number < MOST_ROUNDS else MOST_ROUNDS
             rounds = self._meter.rounds
-            rounds += (self._at, number, weight, seconds, derived, rows)
+            rounds += (self._at, number, seconds, derived, rows)
             if number % 1024 == 1023:
                 self._meter.shorten()
 
 
 class Meter:
-    """Takes the walks of epochs. `walk` is the last one, `inside` the recursion that runs, `weight` how often
-    counts what the epoch does before it is late. It may be in force in a thread: then it takes all that is
-    measured there."""
+    """Takes the walks of epochs. `walk` is the last one, `inside` the recursion that runs. It may be in force
+    in a thread: then it takes all that is measured there."""
 
     def __init__(self) -> None:
         self.walk: EpochWalk | None = None
         self.inside: Inside | None = None
-        self.weight, self.since, self.late = 1, 0.0, 0.0
+        self.since = 0.0
         self.operators: list[tuple[NodeId, str, str]] = []
         """Of the runs inside recursions, by number: the recursion, the operator, and its text."""
         self.walks: list[float] = []
@@ -134,10 +120,6 @@ class Meter:
         self._before = 0, 0  # the lengths of `runs` and `rounds` before the recursions of
         self._before_of = 0.0  # the epoch that began then
         self._insides: dict[NodeId, Inside] = {}
-
-    def begin(self, weight: int) -> None:
-        """An epoch begins, which is measured."""
-        self.weight, self.since = weight, clock()
 
     def put_in_force(self) -> Meter | None:
         """From now on this meter is in force. Gives the one that was."""
@@ -166,7 +148,6 @@ class Meter:
         if found is None:
             found = self._insides[at] = Inside(self, at)
         found.level, found.derived, self.inside = 0, 0, found
-        found.weight, found.late = self.weight, self.since + LATE
         if self._before_of != self.since:
             self._before, self._before_of = (len(self.runs), len(self.rounds)), self.since
         return found
@@ -183,17 +164,16 @@ class Meter:
         runs, rounds = self._inner()
         if len(self.runs) - runs > _LONG:
             number, count, *sums = _runs(self.runs[runs:]).T
-            once, from_0 = np.ones(len(number)), np.zeros(len(number))
-            self.runs[runs:] = np.column_stack([number, once, count, from_0, *sums]).ravel().tolist()
+            from_0 = np.zeros(len(number))
+            self.runs[runs:] = np.column_stack([number, count, from_0, *sums]).ravel().tolist()
         if len(self.rounds) - rounds > _LONG:
-            at, number, *sums = _rounds(self.rounds[rounds:]).T
-            self.rounds[rounds:] = np.column_stack([at, number, np.ones(len(at)), *sums]).ravel().tolist()
+            self.rounds[rounds:] = _rounds(self.rounds[rounds:]).ravel().tolist()
 
     def last(self, walk: list[float]) -> Taken:
         """The figures of the last epoch, given those of its walk."""
         runs, rounds = self._inner()
         walks = np.array(walk, np.float64)
-        return Taken(walks, _runs(self.runs[runs:], once=True), _rounds(self.rounds[rounds:], once=True))
+        return Taken(walks, _runs(self.runs[runs:]), _rounds(self.rounds[rounds:]))
 
     def taken(self) -> Taken:
         """The figures of all epochs since the last call."""
@@ -202,18 +182,15 @@ class Meter:
         return found
 
 
-def _runs(figures: list[float], once: bool = False) -> Figures:
-    """The sums of runs, by their operators. `once`: without their weights."""
-    number, weight, count, since, until, *rows = _rows(figures, RUN).T
-    weight = np.ones(len(weight)) if once else weight
-    return summed(np.column_stack([number, *(weight * of for of in (count, until - since, *rows))]), 1)
+def _runs(figures: list[float]) -> Figures:
+    """The sums of runs, by their operators."""
+    number, count, since, until, *rows = _rows(figures, RUN).T
+    return summed(np.column_stack([number, count, until - since, *rows]), 1)
 
 
-def _rounds(figures: list[float], once: bool = False) -> Figures:
-    """The sums of rounds, by their recursions and numbers. `once`: without their weights."""
-    at, number, weight, *sums = _rows(figures, ROUND).T
-    weight = np.ones(len(weight)) if once else weight
-    return summed(np.column_stack([at, number, *(weight * of for of in sums)]), 2)
+def _rounds(figures: list[float]) -> Figures:
+    """The sums of rounds, by their recursions and numbers."""
+    return summed(_rows(figures, ROUND), 2)
 
 
 def _rows(figures: list[float], width: int) -> Figures:

@@ -129,7 +129,7 @@ class Stages:
         needed = _ReadLater((self._output, *self._read_by(waiting, undone)))
         while True:
             tests += self._ready_steps(waiting, undone, bound, late, needed)
-            test = self._ready_term(waiting, undone, bound, needed)
+            test = self._ready_term(waiting, bound, needed)
             if test is not None:
                 tests.append(test)
                 continue
@@ -174,9 +174,7 @@ class Stages:
         if not is_last and not left:
             yield from self._ready_steps(waiting, undone, bound, late, needed)
 
-    def _ready_term(
-        self, waiting: set[int], undone: set[int], bound: set[str], needed: _ReadLater
-    ) -> LookUp | Exclude | None:
+    def _ready_term(self, waiting: set[int], bound: set[str], needed: _ReadLater) -> LookUp | Exclude | None:
         """A term whose columns are all bound."""
         for number in sorted(waiting):
             term = self._terms[number]

@@ -153,15 +153,13 @@ def walk(
     progress: Progress | None = None,
     known: Mapping[NodeId, B] | None = None,
     times: dict[NodeId, float] | None = None,
-    meter: epochcosts.Meter | None = None,
 ) -> dict[str, B]:
     """Runs the operators of one epoch: of all nodes, or of `nodes`, in order. `known` has changes of nodes
     that are not walked; a walked node in it runs its operator, and has the change that stands there. With
     `times` the epoch is a large one: the longest time of each node so far is noted there, in seconds, and a
-    change is dropped as soon as all of its readers have run. `meter` measures the walk, unless a meter is in
-    force. Returns the changes of the outputs among the nodes. Raises IterationLimit, and the errors of
-    operators."""
-    found = CircuitWalk(circuit, operators, limit, progress, epochcosts.current() or meter)
+    change is dropped as soon as all of its readers have run. Returns the changes of the outputs among the
+    nodes. Raises IterationLimit, and the errors of operators."""
+    found = CircuitWalk(circuit, operators, limit, progress)
     if known:
         found.known = known
         found.changes.update(known)
@@ -186,10 +184,9 @@ class CircuitWalk(Generic[B]):
         operators: Operators[B],
         limit: int | None,
         progress: Progress | None,
-        meter: epochcosts.Meter | None,
     ) -> None:
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
-        self._meter = meter
+        self._meter = epochcosts.current()
         self.changes: dict[int, Any] = {}
         self.known: Mapping[NodeId, B] | None = None
         self.results: dict[int, Mapping[str, B]] = {}  # of fixpoints
@@ -251,8 +248,6 @@ class CircuitWalk(Generic[B]):
             yield at
             if node.text and not isinstance(node, Fixpoint):
                 until = epochcosts.clock()
-                if not inside.weight and until <= inside.late:
-                    continue
                 out, *taken = self.rows((at, *node.reads()))
                 known = out if out >= 0 else 0
                 inside.derived += known if isinstance(node, Join | DeltaJoin) else 0
@@ -310,11 +305,11 @@ class CircuitWalk(Generic[B]):
                 first = before = nested.rows()
             nested.iterate(time)
             rows, now = nested.rows(), clock()
-            inside.round(time + 1, now - since, now, inside.derived - derived, rows - before)
+            inside.round(time + 1, now - since, inside.derived - derived, rows - before)
             before, since, derived = rows, now, inside.derived
         found = nested.finish()
         came = sum(self.operators.lengths(found.values())) - (before - first) - inner[2]
-        inside.round(0, seconds, clock(), of_start, came if came >= 0 else epochcosts.UNKNOWN)
+        inside.round(0, seconds, of_start, came if came >= 0 else epochcosts.UNKNOWN)
         inside.level -= 1
         return found
 

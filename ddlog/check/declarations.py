@@ -27,7 +27,7 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
     for declaration in module.all(RELATIONS):
         found += _relation(declaration)
         environment.relation(declaration.name, module.name)
-    found += check_streams(environment, module)
+    found += check_streams(module)
     return found
 
 

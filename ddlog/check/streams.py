@@ -18,7 +18,7 @@ from .context import Context
 from .loops import earlier
 
 
-def check_declared(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
+def check_declared(module: ModuleSyntax) -> Iterator[Diagnostic]:
     """An error for each stream with a primary key."""
     for declaration in module.all(RELATIONS):
         if isinstance(declaration, syntax.RelationDecl) and declaration.kind == "stream" and declaration.key:

@@ -17,8 +17,9 @@ from ..io.files import split_name
 from ..io.refusals import Refuse, stop
 from ..sessions.results import Changes
 from ..sessions.session import Session
+from ..sessions.transactions.facts import insert_file
 from ..values.rows import Row
-from .followedfiles import changes_in, facts_in
+from .followedfiles import changes_in
 from .notes import Note
 
 
@@ -27,7 +28,7 @@ class FolderChanges:
     is an error."""
 
     def __init__(self, session: Session, home: Path, note: Note, refuse: Refuse | None = None) -> None:
-        self._session, self._home, self._note, self.refuse = session, home, note, refuse
+        self._session, self._home, self._note, self._refuse = session, home, note, refuse
         self._inputs = session.program.names("input")
         self._passed: set[tuple[str, str]] = set()
 
@@ -49,37 +50,31 @@ class FolderChanges:
         """The changes of a file, as relation, row and +1 or -1; None if it holds facts. Raises DDlogError."""
         program = self._session.program
         typedefs = self._session.typedefs
-        signed = changes_in(path, relation, program.relations, typedefs, self.refuse or stop)
+        signed = changes_in(path, relation, program.relations, typedefs, self._refuse or stop)
         return None if signed is None else (self._checked(path, each) for each in signed)
-
-    def rows(self, path: Path) -> Iterator[tuple[str, Row, int]]:
-        """The changes of a file, also of facts. Raises DDlogError."""
-        relation = self.relation(path)
-        if relation is None:
-            return
-        changes = self.changes(path, relation)
-        if changes is not None:
-            yield from changes
-            return
-        come = facts_in(path, relation, self._session.typedefs, self._note, self.refuse)
-        yield from ((relation.name, row, 1) for row in come)
 
     def apply(self, paths: Iterable[Path]) -> Changes:
         """Commits the changes of files as one epoch, in their order. Raises DDlogError, and then changes
         nothing."""
-        rows: dict[str, list[tuple[Row, int]]] = {}
         try:
             for path in paths:
-                for name, row, op in self.rows(path):
-                    rows.setdefault(name, []).append((row, op))
-            for name, signed in rows.items():
-                for op, run in groupby(signed, key=itemgetter(1)):
-                    put = self._session.insert_rows if op > 0 else self._session.delete_rows
-                    put(name, [row for row, _ in run])
+                relation = self.relation(path)
+                if relation is not None:
+                    self._apply(path, relation)
             return self._session.commit()
         except BaseException:
             self._session.rollback()
             raise
+
+    def _apply(self, path: Path, relation: Relation) -> None:
+        """Puts the changes of a file into the transaction. Raises DDlogError."""
+        session, changes = self._session, self.changes(path, relation)
+        if changes is None:
+            insert_file(session.state, session.transaction, relation.name, path, self._note, self._refuse)
+            return
+        for (name, op), run in groupby(changes, key=itemgetter(0, 2)):
+            put = session.insert_rows if op > 0 else session.delete_rows
+            put(name, [row for _, row, _ in run])
 
     def _checked(self, path: Path, change: tuple[str, Row, int]) -> tuple[str, Row, int]:
         if change[0] not in self._inputs:

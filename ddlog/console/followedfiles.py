@@ -6,7 +6,7 @@ import gzip
 import itertools
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from ..io.dialects import PLAIN
 from ..io.faults import CellFault
 from ..io.files import FactFile, split_name
 from ..io.formats import TABLE_FORMATS
-from ..io.read import fault_in, read_facts, table_of
+from ..io.read import fault_in, table_of
 from ..io.refusals import Refuse, stop
 from ..values.rows import Row
 
@@ -68,32 +68,6 @@ def changes_in(
         return None
     text = read_update_file(path)
     return _rows(separated_changes(text, shape, relation.name, relations, typedefs, str(path), refuse))
-
-
-def is_columnar(path: Path) -> bool:
-    """Whether a file holds a table whose columns Spark reads."""
-    named = split_name(path)
-    return named is not None and named[1] == "parquet"
-
-
-def spark_reads(path: Path) -> bool:
-    """Whether Spark can read a file of facts."""
-    named = split_name(path)
-    return named is not None and named[1] != "arrow"
-
-
-def facts_in(
-    path: Path,
-    relation: Relation,
-    typedefs: TypeDefs,
-    note: Callable[[str], None] = lambda _: None,
-    refuse: Refuse | None = None,
-) -> Iterator[Row]:
-    """The rows of a file of facts. Wrong rows are refused. Raises DDlogError."""
-    named = split_name(path)
-    assert named is not None
-    file = FactFile(relation.name, path, named[1], named[2])
-    return read_facts(file, relation, typedefs, note, refuse).rows(relation)
 
 
 def _table_changes(

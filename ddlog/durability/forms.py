@@ -16,7 +16,6 @@ import numpy as np
 
 from .. import values
 from ..io.arrow import arrow_type, column_of, dictionary_column, numbers_in
-from ..io.plainform import from_plain
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value
 from ..values.layouts import Layouts
@@ -286,21 +285,9 @@ class RelationForm:
             return form.decode(whole.dictionary.cast(form.arrow)), numbers_in(whole.indices)
         array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
         if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
-            return self._decoded(array, of)
+            return form.decode(array)
         encoded = array.dictionary_encode("encode")
         return form.decode(encoded.dictionary.cast(form.arrow)), numbers_in(encoded.indices)
-
-    def _decoded(self, array: pa.Array, of: Type) -> list[Any]:
-        """The values of an array in the form of their type, or in the one that it had once."""
-        import pyarrow as pa
-
-        form = self._form(of)
-        if array.type == form.arrow:
-            return form.decode(array)
-        try:
-            return form.decode(array.cast(form.arrow))
-        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
-            return [from_plain(item, of, self._typedefs) for item in array.to_pylist()]
 
     def _form(self, of: Type) -> ArrowForm:
         found = self._forms.get(of)

@@ -10,13 +10,12 @@ import sqlite3
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError, counted
-from ..errors.state import CannotUseState, NewerState, NotAState, OlderState, StateDamaged
+from ..errors.state import CannotUseState, NotAState, StateDamaged, StateOfOtherVersion
 from . import connections
 from .lock import is_locked
 from .mark import lacks_log, version_of
 from .parts import checksum
 from .schema import APPLICATION, TABLES, VERSION, are_there, make
-from .upgrades import FIRST, upgrade
 from .walog import PAGE, lost_commits, read_log
 
 
@@ -43,7 +42,7 @@ def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     base = connections.connect(path, read_only)
     try:
         if present:
-            _check_kind(path, base, read_only)
+            _check_kind(path, base)
         if read_only:
             base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
         else:
@@ -115,8 +114,6 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("PRAGMA synchronous = FULL")
     base.execute("PRAGMA wal_autocheckpoint = 0")  # the background thread does it, where no commit waits
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        if version_of(base) < VERSION:
-            upgrade(base)
         base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return
     base.execute("BEGIN IMMEDIATE")
@@ -127,13 +124,13 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("COMMIT")
 
 
-def _check_kind(path: Path, base: sqlite3.Connection, read_only: bool) -> None:
-    """Raises DDlogError for another file than a state of this version, or of one that is upgraded."""
+def _check_kind(path: Path, base: sqlite3.Connection) -> None:
+    """Raises DDlogError for another file than a state of this version."""
     try:
         application = base.execute("PRAGMA application_id").fetchone()[0]
         version = version_of(base)
         tables = base.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()[0]
-        whole = are_there(base, TABLES if version == VERSION else FIRST)
+        whole = are_there(base, TABLES)
     except sqlite3.DatabaseError as error:
         raise diagnosed(path, error) from None
     if not tables and not application:
@@ -142,12 +139,10 @@ def _check_kind(path: Path, base: sqlite3.Connection, read_only: bool) -> None:
         return
     if application != APPLICATION:
         raise DDlogError([NotAState(str(path), "it is a database of another program")])
-    if version > VERSION:
-        raise DDlogError([NewerState(str(path), version, VERSION)])
-    if version < 1 or not whole:
+    if version not in (0, VERSION):
+        raise DDlogError([StateOfOtherVersion(str(path), version, VERSION)])
+    if not (version and whole):
         raise DDlogError([StateDamaged(str(path), "its tables are not as they were made", "")])
-    if version < VERSION and read_only:
-        raise DDlogError([OlderState(str(path), version, VERSION)])
 
 
 def diagnosed(path: Path, error: sqlite3.Error) -> DDlogError:

@@ -115,13 +115,13 @@ _KINDS = {
     ),
     "memory": "MemoryLimitReached NoMemoryLeft NoMemoryMeasure",
     "state": (
-        "NotAState NoState NewerState OlderState StateInUse StateOfParent StateDamaged CheckpointDamaged "
+        "NotAState NoState StateOfOtherVersion - StateInUse StateOfParent StateDamaged CheckpointDamaged "
         "CannotUseState NotKeptOnDisk EarlierNotKept ValueNotKept StateHoldsData StateOfOtherInputs "
         "CannotMigrate CannotFill ReadOnlyState StateLost StateNeedsClassicSpark NotInFolders "
         "NeedsProgram NoHistory EpochExpected NeedsState KeyOfSeveral"
     ),
     "checkpoints": (
-        "OtherCheckpoint CheckpointNotLocal CheckpointOfOtherInputs CheckpointOfOtherFacts "
+        "OtherCheckpoint CheckpointNotLocal - CheckpointOfOtherFacts "
         "CheckpointTooLate StateNotAtOnce CheckpointMismatch"
     ),
     "follow": (

@@ -22,21 +22,11 @@ class NoState(Diagnostic):
     path: str
 
 
-class NewerState(Diagnostic):
-    """A state that a later version wrote."""
+class StateOfOtherVersion(Diagnostic):
+    """A state that another version wrote."""
 
     title = "{path} is a state of version {found}, and this ddlog reads version {known}"
-    suggestion = "use the newer ddlog, or export the state with it"
-    path: str
-    found: int
-    known: int
-
-
-class OlderState(Diagnostic):
-    """A state that an earlier version wrote, to be read only."""
-
-    title = "{path} is a state of version {found}, and this ddlog reads version {known}"
-    suggestion = "open it for writing, or run `ddlog state {path} --compact`: that upgrades it"
+    suggestion = "use the ddlog that wrote it, or export the state with that one"
     path: str
     found: int
     known: int

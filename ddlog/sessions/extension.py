@@ -75,7 +75,7 @@ def go_on_with(state: SessionState, program: Program, fill: Mapping[str, Any] | 
             state.delays.take_over(delays, deltas, held)
             state.sparing = None if whole else sparing_of(program, host, wanted, kept)
             if state.recorder is not None:
-                state.recorder = type(state.recorder)(host)
+                state.recorder = type(state.recorder)()
         return deltas
 
     with state.diagnosing(), deferred():

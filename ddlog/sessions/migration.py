@@ -149,7 +149,7 @@ def migrated(
     state.take_up(program, beside.host, beside.kept)
     state.delays, state.wanted, state.sparing = beside.delays, beside.wanted, beside.sparing
     if state.recorder is not None:
-        state.recorder = type(state.recorder)(beside.host)
+        state.recorder = type(state.recorder)()
     return state.told(beside.host.offer.shown(deltas))
 
 

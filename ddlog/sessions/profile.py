@@ -48,7 +48,7 @@ class SessionProfile:
 
         state = self._session.state
         before = state.recorder
-        self._recorder = state.recorder = before or self._recorder or Recorder(state.host)
+        self._recorder = state.recorder = before or self._recorder or Recorder()
         try:
             return self._session.commit()
         finally:

@@ -500,7 +500,7 @@ class Session(Inputs):
         if self.state.recorder is None:
             from .measuring.recorder import Recorder
 
-            self.state.recorder = Recorder(self.state.host)
+            self.state.recorder = Recorder()
 
     def profile(self) -> Profile:
         """Where the time went in the commits since `measure` was called, by stratum and rule, with the

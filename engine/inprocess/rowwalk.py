@@ -100,7 +100,7 @@ class RowWalk:
         `engine.schedule.walk` does."""
         state = self._state
         if not self._pays or state.remembering or state.forgetful:
-            return CircuitWalk(state.circuit, running, limit, progress, None).run(self._nodes)
+            return CircuitWalk(state.circuit, running, limit, progress).run(self._nodes)
         interrupt.check()
         phases = {} if progress is None else self._phases
         changes: Changes = {}
@@ -113,12 +113,12 @@ class RowWalk:
                 if at in phases and progress is not None:
                     progress(phases[at], 0, 0)
                 if take is None or not take(changes, running):
-                    walk = walk or CircuitWalk(state.circuit, running, limit, progress, None)
+                    walk = walk or CircuitWalk(state.circuit, running, limit, progress)
                     is_few = self._in_general(at, walk, changes)
                 elif at in changes:
                     is_few = len(changes[at][0]) <= few
                     if not is_few:
-                        walk = walk or CircuitWalk(state.circuit, running, limit, progress, None)
+                        walk = walk or CircuitWalk(state.circuit, running, limit, progress)
                         running.keep(at, self._batch(at, walk, changes))
                     elif keep is not None:
                         keep(changes[at], running)

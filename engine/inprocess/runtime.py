@@ -97,8 +97,6 @@ class InProcess:
         self.names: Fingerprints | None = None
         """The fingerprints of the nodes, if they are known."""
         self.budget = Budget()
-        self.meter: epochcosts.Meter | None = None
-        """Takes the walks of epochs, if no meter is in force."""
         self._begin_from(circuit)
 
     def _begin_from(self, circuit: Circuit) -> None:
@@ -715,12 +713,10 @@ class InProcess:
             assert isinstance(running, RunningEpoch) and seal is not None
             seal(SealedEpoch(running, deltas, self._remembered))
 
-        sealing, meter, known = sealed if seal else None, self.meter, self._catching_up
+        sealing, known = sealed if seal else None, self._catching_up
         try:
             with self.bounded():
-                return self._epochs.run(
-                    changes, static, max_iterations, progress, sealing, meter=meter, known=known
-                )
+                return self._epochs.run(changes, static, max_iterations, progress, sealing, known=known)
         except MemoryError as error:
             raise self._given_up(error) from None
 
@@ -804,10 +800,10 @@ class InProcess:
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if self._shrinking and not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
-        meter, evaluator = epochcosts.current() or self.meter, self._own.evaluator
+        evaluator = self._own.evaluator
         evaluator.begin(self.earlier + epoch.number)
         self.budget.begin()
-        evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
+        evaluator.measured = epochcosts.current() is not None
         self._running = self._new_running(epoch)
         return self._running
 

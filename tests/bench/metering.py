@@ -72,7 +72,7 @@ def commits(
             session.insert_rows(relation, some)
             session.commit()
 
-    state, recorder, at = session.state, Recorder(session.state.host), [0]
+    state, recorder, at = session.state, Recorder(), [0]
     pairs(20)
     count = max(1, round(BLOCK / (processor(lambda: pairs(20)) / 20)))
     times: dict[bool, list[float]] = {False: [], True: []}

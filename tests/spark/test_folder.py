@@ -10,7 +10,6 @@ import shutil
 import stat
 import threading
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -431,31 +430,6 @@ def test_the_command_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     code, out = run("--check")
     assert code == 1 and "R-1.parquet is not what was written" in out and "ids.json is missing" in out
     assert "other files can be read, with changes of" in out
-
-
-def test_a_folder_of_the_first_version_has_no_history(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = opened(LocalFiles(tmp_path))
-    for rows in SCRIPT[:3]:
-        append(folder, rows)
-    folder.close()
-    (log,) = tmp_path.glob("log/*")
-    content = json.loads(log.read_bytes().partition(b"\n")[2])
-    del content["past"], content["migrated"]
-    for span in content["spans"]:
-        del span["folded"], span["time"]
-    packed = json.dumps(content)
-    head = {"format": "ddlog state", "version": 1, "checksum": zlib.crc32(packed.encode())}
-    log.write_text(f"{json.dumps(head)}\n{packed}\n")
-    assert main(["state", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("epoch 3, no history, 3 spans")
-    again = opened(LocalFiles(tmp_path))
-    append(again, SCRIPT[3])
-    assert contents(again) == STATES[4]
-    again.close()
-    assert main(["state", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.startswith("epoch 4, history from epoch 4, 4 spans")
 
 
 @pytest.mark.parametrize("half", [False, True])

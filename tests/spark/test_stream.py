@@ -227,7 +227,7 @@ def test_a_directory_is_followed(
         os.utime(incoming / name, (next(clock),) * 2)
 
     def follow(*options: str) -> str:
-        arguments = ["--follow", str(incoming), "--once", "--engine", "in-process", *options]
+        arguments = ["--follow", str(incoming), "--once", "--engine", "spark", *options]
         code = main(["run", str(text), "--checkpoint", str(tmp_path / "state"), *arguments])
         printed = capsys.readouterr()
         return printed.out if not code else printed.err

@@ -11,9 +11,7 @@ import pytest
 import ddlog
 from ddlog.console.cli import main
 from ddlog.durability import records, reports
-from ddlog.durability.schema import make
 from ddlog.durability.store import FileStore
-from ddlog.durability.upgrades import FIRST as FIRST_TABLES
 
 PROGRAM = "input multiset M(x: u32)\noutput multiset O(x: u32)\nO(x) :- M(x).\n"
 FIRST = """\
@@ -77,21 +75,6 @@ def test_a_changed_id_is_found(kept: Path) -> None:
         store.applied()
 
 
-def test_a_state_of_version_1_is_upgraded(kept: Path) -> None:
-    base = sqlite3.connect(kept)
-    make(base, {"applied": FIRST_TABLES["applied"]})
-    base.executemany("INSERT INTO applied VALUES (?, ?)", [("a", 1), ("b", 1)])
-    base.execute("PRAGMA user_version = 1")
-    base.commit()
-    base.close()
-    with pytest.raises(ddlog.DDlogError, match=r"version 1, and this ddlog reads version 2\n.*--compact"):
-        list(reports.described(str(kept)))
-    for _ in range(2):
-        with closing(FileStore.open(kept)) as store:
-            assert store.applied() == ["a", "b"]
-    assert list(reports.checked(str(kept))) == ["epoch 1: all of it is as it was written"]
-
-
 def test_the_last_keys_of_requests_are_kept_and_all_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,13 +100,3 @@ def test_the_last_keys_of_requests_are_kept_and_all_ids(
         keys = [each for each in store.applied() if each.startswith(records.KEY)]
         assert 16 <= len(keys) <= 18
         assert keys[-1] == f"{records.KEY}59"
-
-
-def test_a_key_that_a_state_has_without_a_mark_is_known(tmp_path: Path) -> None:
-    (tmp_path / "p.dl").write_text(PROGRAM)
-    with ddlog.compile(tmp_path / "p.dl").session(state=tmp_path / "s") as session:
-        session.applied.note(['"one"'])
-        session.insert("M", (1,))
-        session.commit()
-        assert session.applied.has(f'{records.KEY}"one"')
-        assert not session.applied.has(f'{records.KEY}"two"')

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappush, heappushpop
-from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...core.rules import Atom
 from ...engine.circuit import Circuit, Fixpoint, NodeId
-from ...engine.epochcosts import LATE, UNKNOWN, EpochWalk, Meter, Taken, clock
+from ...engine.epochcosts import EpochWalk, Meter, Taken, clock
 from ...engine.labels import cost_key, one_line, operator_of
 from ...profiling.costs import (
     CommitCost,
@@ -35,11 +33,6 @@ if TYPE_CHECKING:
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
-_WHOLE = 64
-"""The first epochs, of which all is noted."""
-_ONE_IN = 16
-"""Of short epochs after these, one in so many is noted, and counts so often. Of the others, only the seconds
-and what ends late are noted (`engine.epochcosts`)."""
 _MANY = 1 << 13  # figures that wait together
 
 
@@ -60,54 +53,22 @@ class _Slow(NamedTuple):
 class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self) -> None:
         self._meter = Meter()
-        self._here = host.offer.here
-        self._ends: WalkEnds | None = None  # of the epoch noted last
+        self._ends: WalkEnds | None = None  # of the last epoch
         self._sums: Sums | None = None
-        self._passed = array("d")  # the numbers and seconds of short epochs of which nothing else is noted
-        self._noted: list[float] = []  # of the others that wait: the figures of `CommitSums`
+        self._noted: list[float] = []  # of the epochs that wait: the figures of `CommitSums`
         self._walked: list[Walked] = []  # by these
         self._epochs = CommitSums()
         self._slowest: list[_Slow] = []
         self._least = -1.0  # the seconds beyond which an epoch is one of the slowest
-        self._short = -1.0  # the seconds up to which one may be passed over
         self._commits, self._seconds = 0, 0.0
-        self._whole = _WHOLE  # epochs that are still noted
-        self._passing = 0  # short epochs that are passed over before the next that is noted
-        self._draw = Random(0)
 
     def commit(self, run: Commit, number: int) -> dict[str, Delta]:
         """The result of `run`, which runs one epoch of the runtime, with so many before it. What can be
         computed later, for many epochs at once, is not computed here."""
-        runtime = self._here
-        if runtime is None or not self._passing:
-            return self._commit_noted(run, number)
-        self._passing -= 1
-        meter = runtime.meter = self._meter
-        meter.weight, meter.since = 0, clock()
-        try:
-            deltas = run()
-        except BaseException:
-            meter.forget()
-            raise
-        finally:
-            runtime.meter = None
-        seconds = clock() - meter.since
-        if seconds > self._short:
-            self._note(meter.walk, number, seconds)
-        else:
-            self._passed.append(number)
-            self._passed.append(seconds)
-        meter.walk = None  # which has the changes
-        return deltas
-
-    def _commit_noted(self, run: Commit, number: int) -> dict[str, Delta]:
-        """As `commit`, of an epoch that is noted. After the first ones, others are passed over, now more and
-        now fewer, so that commits which take turns are noted alike."""
         meter = self._meter
-        meter.begin(1 if self._whole or self._here is None else _ONE_IN)
-        outer = meter.put_in_force()
+        outer, meter.since = meter.put_in_force(), clock()
         try:
             deltas = run()
         except BaseException:
@@ -115,29 +76,21 @@ class Recorder:
             raise
         finally:
             meter.end(outer)
-        seconds = clock() - meter.since
-        self._note(meter.walk, number, seconds)
-        meter.walk = None
-        if self._whole:
-            self._whole -= 1
-        else:
-            self._passing = self._draw.randrange(2 * _ONE_IN - 1)
+        self._note(meter.walk, number, clock() - meter.since)
+        meter.walk = None  # which has the changes
         return deltas
 
     def _note(self, walk: EpochWalk | None, number: int, seconds: float) -> None:
-        """Notes an epoch: one that is not short counts once."""
         if walk is None:
             return
         meter, nodes, rows = self._meter, walk.nodes, walk.rows(walk.nodes)
         figures = walk.times + rows
-        weight = 1 if seconds > LATE else meter.weight
-        if weight:
-            meter.walks += figures
-            last = self._walked[-1] if self._walked else None
-            if last is not None and last.nodes is nodes and last.weight == weight:
-                last.count += 1
-            else:
-                self._walked.append(Walked(nodes, weight, 1))
+        meter.walks += figures
+        last = self._walked[-1] if self._walked else None
+        if last is not None and last.nodes is nodes:
+            last.count += 1
+        else:
+            self._walked.append(Walked(nodes, 1))
         if self._ends is None or self._ends.nodes is not nodes:
             self._ends = WalkEnds(walk.circuit, nodes)
         ends = self._ends.rows(rows)
@@ -155,7 +108,6 @@ class Recorder:
             heappushpop(self._slowest, slow)
         if len(self._slowest) == _SLOWEST:
             self._least = self._slowest[0].seconds
-            self._short = min(LATE, self._least)
 
     def _new(self) -> Sums:
         assert self._ends is not None
@@ -163,21 +115,16 @@ class Recorder:
 
     def _add(self) -> Sums | None:
         """The sums, with the epochs that wait: many at once take a fraction of the time."""
-        noted = np.array(self._noted, np.float64).reshape(-1, 4)
-        passed = np.array(self._passed).reshape(-1, 2)
-        if len(noted):
+        if self._noted:
+            figures = np.array(self._noted, np.float64).reshape(-1, 4)
             if self._sums is None:
                 self._sums = self._new()
             self._sums.add(self._walked, self._meter.taken())
             self._walked.clear()
             self._noted.clear()
-        if len(noted) or len(passed):
-            unknown = np.full((len(passed), 2), UNKNOWN)
-            figures = np.concatenate([noted, np.column_stack([passed, unknown])])
-            self._epochs.add(figures[figures[:, 0].argsort()])
+            self._epochs.add(figures)
             self._commits += len(figures)
             self._seconds += float(figures[:, 1].sum())
-            del self._passed[:]
         return self._sums
 
     def strata(self, names: _Names) -> tuple[StratumCost, ...]:
@@ -189,7 +136,7 @@ class Recorder:
         """The slowest epochs, the slowest first."""
         for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
             sums = self._new()
-            sums.add([Walked(slow.nodes, 1, 1)], slow.taken)
+            sums.add([Walked(slow.nodes, 1)], slow.taken)
             yield SlowEpoch(slow.epoch, _strata(sums, names))
 
     @property
@@ -228,7 +175,7 @@ class _Names:
 def profile_of(program: Program, host: Host, kept: Collection[str], recorder: Recorder | None) -> Profile:
     """The profile of a session that computes the relations `kept`; without a recorder, nothing of time."""
     names = _Names(program)
-    recorder = recorder or Recorder(host)
+    recorder = recorder or Recorder()
     commits, seconds, epochs = recorder.totals
     runtime = host.runtime
     footprint, plans = runtime.footprint(), runtime.plans()

@@ -11,16 +11,15 @@ import numpy as np
 from ...engine.circuit import Circuit, FixpointResult, Input, NodeId, Output, Trace
 from ...engine.epochcosts import ROUND, RUN, Figures, Taken, summed
 
-_NO_RUNS = np.zeros((0, RUN - 2))
-_NO_ROUNDS = np.zeros((0, ROUND - 1))
+_NO_RUNS = np.zeros((0, RUN - 1))
+_NO_ROUNDS = np.zeros((0, ROUND))
 
 
 @dataclass(slots=True)
 class Walked:
-    """So many epochs that followed each other, visited the same nodes, and have the same weight."""
+    """So many epochs that followed each other and visited the same nodes."""
 
     nodes: Sequence[NodeId]
-    weight: int
     count: int
 
 
@@ -57,14 +56,14 @@ class _Visited:
         """The figures of a walk."""
         return 2 * len(self.nodes) + 1
 
-    def add(self, walks: Figures, weight: int) -> None:
-        """Adds walks, each so many times."""
+    def add(self, walks: Figures) -> None:
+        """Adds walks."""
         size = len(self.nodes) + 1
-        self.epochs += weight * len(walks)
-        self.seconds += weight * np.diff(walks[:, :size], axis=1).sum(axis=0)
+        self.epochs += len(walks)
+        self.seconds += np.diff(walks[:, :size], axis=1).sum(axis=0)
         rows = walks[:, size:]
         self.known &= ~np.isnan(rows).any(axis=0)
-        self.rows += weight * np.nan_to_num(rows).sum(axis=0)
+        self.rows += np.nan_to_num(rows).sum(axis=0)
 
 
 class WalkEnds:
@@ -91,7 +90,7 @@ class Sums:
         self._runs, self._rounds = _NO_RUNS, _NO_ROUNDS
 
     def add(self, walked: Iterable[Walked], taken: Taken) -> None:
-        """Adds epochs, given the nodes that those walked which were noted."""
+        """Adds epochs, given the nodes that they walked."""
         if len(taken.runs):
             self._runs = summed(np.concatenate([self._runs, taken.runs]), 1)
         if len(taken.rounds):
@@ -103,7 +102,7 @@ class Sums:
             if visited is None:
                 visited = self._visited[key] = _Visited(each.nodes)
             stop = at + each.count * visited.width
-            visited.add(taken.walks[at:stop].reshape(each.count, visited.width), each.weight)
+            visited.add(taken.walks[at:stop].reshape(each.count, visited.width))
             at = stop
 
     def costs(self) -> dict[NodeId, Cost]:

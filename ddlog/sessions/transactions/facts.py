@@ -61,6 +61,25 @@ def load_places(
                 raise with_places(error, state.program, declared, chain.from_iterable(same)) from None
 
 
+def insert_file(
+    state: SessionState,
+    transaction: Transaction,
+    relation: str,
+    path: Path,
+    note: Callable[[str], None],
+    refuse: Refuse | None,
+) -> None:
+    """Inserts the facts of a file into an input relation, in a transaction that may be open; on Spark its
+    executors read them. Wrong rows are refused. Raises DDlogError."""
+    from ...io.places import Place
+
+    located = state.host.locate([Place(str(path), "path", relation)], [relation], (), {})
+    for source in located.sources:
+        with given_back(), transaction.changing(relation) as (_, changes):
+            incoming = source.read(note, refuse)
+            changes.change(incoming.batch(), incoming.rows, 1)
+
+
 def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:
     """Puts the rows of Spark DataFrames into the transaction. Raises DDlogError; then the transaction is
     empty."""

@@ -57,8 +57,7 @@ class UpdateIds:
             self._asked, ids = True, [*self._known(), *self._ids]
             self._ids = set[str]()
             self._add(ids)
-        # Before keys had a mark, a state had them as other ids: a request that comes again may be as old.
-        return id in self._ids or id in self.pending or id.removeprefix(records.KEY) in self._ids
+        return id in self._ids or id in self.pending
 
     def note(self, ids: Iterable[str]) -> None:
         """Takes ids of updates that the open transaction has now."""

@@ -17,12 +17,11 @@ from typing import Any, Final
 from ...durability.chains import gap
 from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
-from ...errors.state import NewerState, StateDamaged
+from ...errors.state import StateDamaged, StateOfOtherVersion
 from ...io.filenames import lies_within
 
 FORMAT: Final = "ddlog state"
 VERSION: Final = 2
-"""Version 1 has no history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +121,8 @@ def unpacked(root: str, name: str, data: bytes) -> Manifest:
             raise ValueError
     except (ValueError, KeyError, TypeError):
         raise _damaged(root, name) from None
-    if known["version"] > VERSION:
-        raise DDlogError([NewerState(root, known["version"], VERSION)])
+    if known["version"] != VERSION:
+        raise DDlogError([StateOfOtherVersion(root, known["version"], VERSION)])
     content = content.removesuffix(b"\n")
     if zlib.crc32(content) != known.get("checksum"):
         raise _damaged(root, name)
@@ -142,20 +141,17 @@ def _manifest(read: Mapping[str, Any]) -> Manifest:
         Stored(**{**each, "columns": tuple(map(tuple, each["columns"])), "types": tuple(each["types"])})
         for each in read["relations"]
     )
-    past, spans = read.get("past"), tuple(map(_span, read["spans"]))
-    named = None if past is None else _file(past)
-    number, epoch, migrated = read["number"], read["epoch"], read.get("migrated", 0)
-    return Manifest(number, epoch, read["program"], relations, spans, named, migrated)
+    past, spans = read["past"] and _file(read["past"]), tuple(map(_span, read["spans"]))
+    return Manifest(**{**read, "relations": relations, "spans": spans, "past": past})
 
 
 def _span(read: Mapping[str, Any]) -> FolderSpan:
-    first = {"folded": True, "time": 0}  # version 1 does not say
     found = {
         "parts": parts_of(read["parts"]),
         "ids": tuple(read["ids"]),
         "id_files": _files(read["id_files"]),
     }
-    return FolderSpan(**{**first, **read, **found})
+    return FolderSpan(**{**read, **found})
 
 
 def parts_of(read: Any) -> tuple[RowFiles, ...]:

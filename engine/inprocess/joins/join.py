@@ -221,7 +221,7 @@ class Joiner:
             return None
         matches = self._note(plan.noting, counts, views) if counts else 0
         if since:
-            self._note_time(start, plan.noting, evaluator.weight * (clock() - since))
+            self._note_time(start, plan.noting, clock() - since)
         if evaluator.budget.left is not None:
             evaluator.budget.spend(STEP + len(rows) + matches + MADE * len(out))
         return out, made, dated
@@ -409,8 +409,7 @@ class Joiner:
     def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
         """The valuations that a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
         views, since = proposer.views, 0.0
-        often = EVERY * self.evaluator.weight
-        if often:
+        if self.evaluator.measured:
             self._few += 1
             since = clock() if self._few % EVERY == 0 else 0.0
         while rows.length <= thresholds.ROWS_BY_MEANS:
@@ -419,7 +418,7 @@ class Joiner:
                 if not rows.length:
                     break
             if since and stage.tests:
-                self._tally(stage).test(often * (clock() - since))
+                self._tally(stage).test(EVERY * (clock() - since))
                 since = clock()
             if not rows.length:
                 return ()
@@ -444,7 +443,7 @@ class Joiner:
                 return ()
             rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
             if since:
-                tally.spend(step.term, often * (clock() - since))
+                tally.spend(step.term, EVERY * (clock() - since))
                 since = clock()
             stage = self._staged().after(stage, step)
         return self._grow(stage, rows, proposer)

@@ -156,9 +156,7 @@ class DenseSets:
             self._sets[head].add(found)
         if measured is not None:
             measured.derived += found.count
-            until = clock()
-            if measured.weight or until > measured.late:
-                measured.rule(rule.node.text, since, until, taken, before, UNKNOWN)
+            measured.rule(rule.node.text, since, clock(), taken, before, UNKNOWN)
 
     def _side(self, factor: Factor, delta: bool = False) -> Pairs:
         """The relation of a factor, or the delta of it, in the direction of the way."""

@@ -64,7 +64,7 @@ class _Rounds:
         """Notes a round; `rows` have come by its end."""
         now, derived = epochcosts.clock(), self._inside.derived
         if number:
-            self._inside.round(number, now - self._since, now, derived - self._derived, rows - self._rows)
+            self._inside.round(number, now - self._since, derived - self._derived, rows - self._rows)
         self._since, self._derived, self._rows = now, derived, rows
 
 

@@ -147,11 +147,9 @@ class GrowingSets:
         since, before, had = clock(), measured.derived, sum([each.size for each in relations])
         self._grow(rule, start, source, views)
         until = clock()
-        if measured.weight or until > measured.late:
-            new = UNKNOWN if self._dense else sum([each.size for each in relations]) - had
-            taken = 0 if source is None else self._changing(source)
-            measured.rule(rule.node.text, since, until, taken, before, new)
-            self._evaluator.weight = max(1, measured.weight)
+        new = UNKNOWN if self._dense else sum([each.size for each in relations]) - had
+        taken = 0 if source is None else self._changing(source)
+        measured.rule(rule.node.text, since, until, taken, before, new)
 
     def _grow(
         self,

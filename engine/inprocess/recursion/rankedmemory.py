@@ -76,11 +76,8 @@ class RankedSets:
             self.watch.look()
             self._take(head, derived)
         if measured is not None:
-            until = clock()
-            if measured.weight or until > measured.late:
-                taken = 0 if batch is None else batch.length
-                measured.rule(rule.node.text, since, until, taken, before, UNKNOWN)
-                self._evaluator.weight = max(1, measured.weight)
+            taken = 0 if batch is None else batch.length
+            measured.rule(rule.node.text, since, clock(), taken, before, UNKNOWN)
 
     def _follow(self, rule: FixpointRule[Joiner], batch: Batch, views: Sequence[View | None]) -> bool:
         """Derives the rows that follow from a delta by one look-up. False: they are to be derived in the

@@ -44,7 +44,6 @@ class Evaluator:
         self.asks = False
         """Whether look-ups ask other workers."""
         self.measured = False
-        self.weight = 0
         self.budget = Budget()
 
     def begin(self, epoch: int) -> None:
