@@ -8,27 +8,22 @@ does not match is left to the reader of commands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from ..core import Relation, relation_named
 from ..errors.source import Span
 from ..syntax.cursor import TextFault
 from ..types import TypeDef
 from ..values.plainforms import PatternForm, text_fields
-from ..values.rows import Row
 from .commands import Commit, Rollback, Start
-from .interpreter import Action, Command, Interpreter
+from .interpreter import Action, Command
 from .scanner import Scanner
-from .update import Update, UpdateRun
+from .transactions import MOST_AHEAD, Transactions
+from .update import UpdateRun
 
 MOST = 1 << 14
 """Updates of one run."""
-MOST_AHEAD = 1 << 8
-"""Transactions that are read before the first of them is carried out. A wrong value among them lets each
-before it read them again."""
-
 _NEXT = re.compile(
     r"(?:(insert_or_update|insert|delete)\s+([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\("
     r"|(start|commit(?:\s+dump_changes)?|rollback)\s*;\s*)"
@@ -45,35 +40,6 @@ class _Patterns:
     comma: re.Pattern[str]
     semicolon: re.Pattern[str]
     transaction: re.Pattern[str]
-
-
-@dataclass(slots=True, eq=False)
-class Transactions:
-    """Transactions that follow each other, each of one update of one kind and one relation. Nobody changes
-    it, like a command. `dumps` tells which end with `commit dump_changes`. `place` computes the place of a
-    word of a transaction from its number."""
-
-    kind: str
-    relation: str
-    rows: Sequence[Row]
-    dumps: Sequence[bool]
-    place: Callable[[int, str], Span]
-
-    def perform(self, on: Interpreter) -> None:
-        kind, relation, place = self.kind, self.relation, self.place
-        for number, row in enumerate(self.rows):
-            on.transact(kind, relation, row, self.dumps[number], partial(place, number))
-
-    def singly(self) -> Iterator[Command]:
-        """The commands one by one."""
-        for number, (row, dumps) in enumerate(zip(self.rows, self.dumps, strict=True)):
-            actions: dict[str, Action | Update] = {
-                "start": Start(),
-                self.kind: Update(self.kind, self.relation, row, True),
-                "commit": Commit(dumps),
-            }
-            for word, action in actions.items():
-                yield Command(action, word, partial(self.place, number, word))
 
 
 class TextRuns:

@@ -21,7 +21,7 @@ import ddlog
 from ddlog.commands.changefiles import JsonReader
 from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.reader import CommandReader
-from ddlog.commands.textruns import Transactions
+from ddlog.commands.transactions import Transactions
 from ddlog.commands.update import Update, UpdateRun
 from ddlog.commands.updatefiles import UpdateReader, update_commands
 from ddlog.errors.diagnostics import DDlogError, render
@@ -93,8 +93,16 @@ other = st.sampled_from(
     ["commit; start;", "commit dump_changes;\nstart;", "rollback; start;", "start;", "commit;", "dump Edge;",
      "echo a, b;", "clear Edge;", "delete_key Host 1;", "modify Host 2 <- _{.name = \"c\"};"]
 )  # fmt: skip
-transaction = update().map(lambda each: f"commit; start; {each} commit; start;")
-scripts = st.lists(update() | update() | transaction | transaction | other, max_size=12).map(
+hosts = [f'Host({id}, "{name}", Point{{1, 2}})' for id in (1, 2, 300) for name in "ab"]
+simple = st.tuples(
+    st.sampled_from(["insert", "insert", "delete", "insert_or_update"]),
+    st.sampled_from([*hosts, *hosts, 'Edge(1, "a")', 'Edge(2, "b")', "Bag(1)", "Path(1)"]),
+    st.sampled_from(["commit", "commit", "commit dump_changes", "rollback"]),
+)
+transactions = st.lists(simple, min_size=1, max_size=6).map(
+    lambda each: "commit;\n" + "\n".join(f"start; {word} {row}; {end};" for word, row, end in each) + "start;"
+)
+scripts = st.lists(update() | update() | transactions | other, max_size=12).map(
     lambda parts: "start;\n" + "\n".join(parts)
 )
 
@@ -125,7 +133,14 @@ def json_line(draw: st.DrawFn) -> str:
     )
 
 
-json_scripts = st.lists(json_line(), max_size=12).map("\n".join)
+json_host = '{"%s": {"Host": {"id": %d, "name": "a", "at": {"x": 1, "y": 2}}}}\n{"commit": true}'
+json_transactions = st.lists(
+    st.tuples(st.sampled_from(["insert", "delete", "insert_or_update"]), st.sampled_from([1, 2, 300])).map(
+        lambda given: json_host % given
+    ),
+    max_size=6,
+).map("\n".join)
+json_scripts = st.lists(json_line() | json_line() | json_transactions, max_size=12).map("\n".join)
 
 
 def single(commands: Iterator[Command]) -> Iterator[Command]:
@@ -267,6 +282,10 @@ def test_transactions_are_a_run_up_to_the_first_that_is_another() -> None:
     reader.feed(TRANSACTIONS)
     run = next(reader.commands(final=True, runs=True)).action
     assert isinstance(run, Transactions) and run.dumps == [False, True, False, False]
+    lines = json_reader()
+    lines.feed('{"insert": {"Bag": [1]}}\n{"commit": true}\n' * 3 + '{"insert": {"Bag": [2]}}')
+    run = next(lines.commands(final=True, runs=True)).action
+    assert isinstance(run, Transactions) and run.rows == [(1,)] * 3
 
 
 def test_an_error_in_a_run_undoes_its_batch_only(tmp_path: Path) -> None:
