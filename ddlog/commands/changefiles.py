@@ -25,6 +25,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..core import Relation, relation_named
@@ -48,12 +49,12 @@ from ..values.rows import Row
 from ..values.structs import reason
 from .commands import Clear, Commit, Rollback, Start
 from .interpreter import Action, Command, Locate
-from .jsonruns import JsonRuns
+from .jsonruns import COMMIT, JsonRuns
+from .transactions import Transactions
 from .update import RowChange, Update, UpdateRun
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key", "modify")
 WORDS = (*_UPDATES, "clear", "commit", "rollback")
-_COMMIT = '{"commit": true}'
 _PLAIN_COMMIT = {"commit": True}
 _Changes = Sequence[tuple[Any, RowChange | None]]
 """Rows or keys, each with what `modify` changes."""
@@ -85,6 +86,11 @@ class JsonReader:
         lines = self._lines
         while self._at < len(lines):
             at = self._at
+            run = self._runs.read(lines, at, True) if runs and not self._open else None
+            if run is not None:
+                self._at += 2 * len(run[-1])
+                yield self._transactions(*run, lines, at)
+                continue
             run = self._runs.read(lines, at) if runs else None
             if run is not None:
                 self._at += len(run[-1])
@@ -93,6 +99,19 @@ class JsonReader:
                 self._at += 1
                 self._line += 1
                 yield from self._read(lines[at])
+
+    def _transactions(
+        self, word: str, name: str, rows: Sequence[Row], lines: Sequence[str], at: int
+    ) -> Command:
+        first = self._line + 1
+        self._line += 2 * len(rows)
+
+        def place(number: int, word: str) -> Span:
+            later = 2 * number + (word == "commit")
+            return self._place(lines[at + later], number=first + later)()
+
+        run = Transactions(word, name, rows, [False] * len(rows), place)
+        return Command(run, "start", partial(place, 0, word))
 
     def _run(
         self, word: str, name: str, rows: Sequence[Row], lines: Sequence[str], at: int
@@ -106,7 +125,7 @@ class JsonReader:
         begin = self._place(lines[at], number=first)
         if not self._open:
             self._open = True
-            yield Command(Start(), word, begin)
+            yield Command(Start(), "start", begin)
         yield Command(UpdateRun(word, name, rows, True, True, place), word, begin)
 
     def _read(self, line: str) -> Iterator[Command]:
@@ -114,7 +133,7 @@ class JsonReader:
             return
         place = self._place(line)
         try:
-            yield from self.item_commands(_PLAIN_COMMIT if line == _COMMIT else decode_json(line), place)
+            yield from self.item_commands(_PLAIN_COMMIT if line == COMMIT else decode_json(line), place)
         except json.JSONDecodeError as error:
             raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
         except (ValueError, RecursionError) as error:
@@ -137,14 +156,14 @@ class JsonReader:
                 or_asked = ' or {"commit": "dump_changes"}' if word == "commit" else ""
                 raise ValueError(f'expected {{"{word}": true}}{or_asked}')
             if not self._open:
-                yield Command(Start(), word, place)
+                yield Command(Start(), "start", place)
             self._open = False
             yield Command(Commit(asked) if word == "commit" else Rollback(), word, place)
             return
         actions = list(self._actions("insert_or_update" if word == "upsert" else word, content, place))
         if not self._open:
             self._open = True
-            yield Command(Start(), word, place)
+            yield Command(Start(), "start", place)
         for action in actions:
             if id is not None and isinstance(action, Update):
                 action = replace(action, id=id)

@@ -15,7 +15,8 @@ from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView, Result
 from ..sessions.results.lines import RowLines, record_lines
 from ..sessions.session import Session
-from .update import Update, UpdateRun
+from ..values.rows import Row
+from .update import Update, UpdateRun, apply
 
 if TYPE_CHECKING:
     from ..explaining.explanation import Explanation
@@ -192,6 +193,25 @@ class Interpreter:
         """Commits the open transaction and passes on its changes. Raises DDlogError."""
         self.need_transaction("commit")
         self._committed(self.profile.commit(), dump_changes)
+
+    def transact(
+        self, kind: str, relation: str, row: Row, dump_changes: bool, place: Callable[[str], Span]
+    ) -> None:
+        """Carries out `start`, an update of this kind, and `commit`, as `step` does. `place` gives the places
+        of the three by their words. Raises DDlogError with that of one of them."""
+        word = "start"
+        try:
+            self.start()
+            word = kind
+            try:
+                apply(self.session, kind, relation, (row,))
+            except DDlogError:
+                update = Update(kind, relation, row, True)
+                self._gather(update, Command(update, kind, partial(place, kind)))
+            word = "commit"
+            self.commit(dump_changes)
+        except DDlogError as error:
+            raise placed(error, place(word)) from None
 
     def rollback(self) -> None:
         """Drops the open transaction. Raises DDlogError."""

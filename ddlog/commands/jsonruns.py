@@ -1,4 +1,5 @@
-"""Runs of plain lines of change files of JSON, read at once: `{"insert": {"Edge": {"from": 1, "to": 2}}}`.
+"""Runs of plain lines of change files of JSON, read at once: `{"insert": {"Edge": {"from": 1, "to": 2}}}`;
+and runs of such lines with a commit after each.
 
 A regular expression reads a line, and the values are converted column by column. What it does not match is
 left to the reader of JSON lines.
@@ -14,8 +15,11 @@ from ..types import TypeDef
 from ..values.plainforms import BLANKS, PatternForm, json_fields
 from ..values.rows import Row
 from ..values.shapes import forms_of
+from .transactions import MOST_AHEAD
 
 _HEAD = re.compile(rf'\{{{BLANKS}"(insert|delete|insert_or_update)"{BLANKS}:{BLANKS}\{{{BLANKS}"([^"\\]+)"')
+COMMIT = '{"commit": true}'
+_COMMITS = [COMMIT]
 _Line = tuple[PatternForm, re.Pattern[str]]
 
 
@@ -26,9 +30,10 @@ class JsonRuns:
         self._relations, self._typedefs = relations, typedefs
         self._lines: dict[tuple[str, str], list[_Line]] = {}
 
-    def read(self, lines: Sequence[str], at: int) -> tuple[str, str, list[Row]] | None:
+    def read(self, lines: Sequence[str], at: int, alone: bool = False) -> tuple[str, str, list[Row]] | None:
         """The word, the relation and the rows of the longest run of lines from one on that have the same
-        form; None if that line is not plain."""
+        form; None if that line is not plain. `alone`: of lines with a commit after each,
+        at most `MOST_AHEAD`."""
         head = _HEAD.match(lines[at])
         if head is None:
             return None
@@ -36,7 +41,7 @@ class JsonRuns:
         if (word, name) not in self._lines:
             self._lines[word, name] = self._made(word, name)
         for form, line in self._lines[word, name]:
-            rows = _rows(form, line, lines, at)
+            rows = _rows(form, line, lines, at, alone)
             if rows:
                 return word, name, rows
         return None
@@ -66,15 +71,16 @@ class JsonRuns:
         return lines
 
 
-def _rows(form: PatternForm, line: re.Pattern[str], lines: Sequence[str], at: int) -> list[Row]:
+def _rows(form: PatternForm, line: re.Pattern[str], lines: Sequence[str], at: int, alone: bool) -> list[Row]:
     """The rows of the lines from one on, as far as they match; none if a value cannot be converted."""
     texts: list[tuple[str, ...]] = []
-    match, add = line.fullmatch, texts.append
+    match, add, step = line.fullmatch, texts.append, 2 if alone else 1
+    most = MOST_AHEAD if alone else len(lines)
     found = match(lines[at])
-    while found is not None:
+    while found is not None and (not alone or lines[at + 1 : at + 2] == _COMMITS):
         add(found.groups())
-        at += 1
-        found = match(lines[at]) if at < len(lines) else None
+        at += step
+        found = match(lines[at]) if at < len(lines) and len(texts) < most else None
     if not texts:
         return []
     try:

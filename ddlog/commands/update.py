@@ -32,7 +32,7 @@ class Update:
         """Makes the change in the session's transaction. Raises DDlogError."""
         match self.kind:
             case "insert" | "delete" | "insert_or_update":
-                _apply(session, self.kind, self.relation, [self.row])
+                apply(session, self.kind, self.relation, [self.row])
             case "delete_key":
                 session.delete_key(self.relation, self.row)
             case _:
@@ -58,7 +58,7 @@ class UpdateRun:
 
     def apply(self, session: Session) -> None:
         """Makes all changes in the session's transaction, or, if it raises DDlogError, none."""
-        _apply(session, self.kind, self.relation, self.rows)
+        apply(session, self.kind, self.relation, self.rows)
 
     def singly(self) -> Iterator[Update]:
         """The updates one by one."""
@@ -67,7 +67,9 @@ class UpdateRun:
             yield Update(self.kind, self.relation, row, self.apart or (self.last and number == final))
 
 
-def _apply(session: Session, kind: str, relation: str, rows: Sequence[Row]) -> None:
+def apply(session: Session, kind: str, relation: str, rows: Sequence[Row]) -> None:
+    """Makes changes of one kind of one relation in the session's transaction. Raises DDlogError; then it made
+    none."""
     match kind:
         case "insert":
             session.insert_rows(relation, rows)

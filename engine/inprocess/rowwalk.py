@@ -40,7 +40,7 @@ from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
 from .arrangements.store import Store
-from .arrangements.views import StoreView
+from .arrangements.views import StoreView, View
 from .epoch import RunningEpoch
 from .operators import KEPT_ALREADY
 from .recursion.growthbyrows import GrowthByRows, Starts, starts_of
@@ -50,13 +50,17 @@ from .storage.batch import Batch, Rows, few_rows, no_rows
 
 Changes: TypeAlias = dict[NodeId, Rows]
 """The changes of the nodes that change."""
-Take: TypeAlias = Callable[[Changes, RunningEpoch], bool]
-"""Takes the changes of a node's sources, and adds that of the node. False: it declines."""
+Take: TypeAlias = Callable[[Changes, RunningEpoch], Rows | None]
+"""Takes the changes of a node's sources, and gives that of the node; None: it has none. `DECLINED`: the
+general walk is to visit the node."""
 Keep: TypeAlias = Callable[[Rows, RunningEpoch], None]
 """Takes the change of a node into its store."""
-_Visit: TypeAlias = tuple[NodeId, Take | None, Keep | None]
+_Visit: TypeAlias = tuple[NodeId, Take, Keep | None, str | None]
+"""A node, its functions, and its phase if it may take long."""
 _Shown: TypeAlias = tuple[str, NodeId]
 """An output: its relation, and its source."""
+
+DECLINED: Rows = [], []
 
 
 def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
@@ -65,7 +69,9 @@ def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
 
     @cache
     def visit(at: NodeId) -> _Visit:
-        return at, _taking(state, at), _keeping(state, at)
+        node = state.circuit.nodes[at]
+        phase = phase_of(node) if _may_take_long(node) else None
+        return at, _taking(state, at) or _declines, _keeping(state, at), phase
 
     @cache
     def shown(at: NodeId) -> _Shown:
@@ -88,10 +94,9 @@ class RowWalk:
     ) -> None:
         self._state, self._nodes, of = state, nodes, state.circuit.nodes
         self._outputs = [shown(at) for at in nodes if isinstance(of[at], Output)]
-        self._taking = [visit(at) for at in nodes if not isinstance(of[at], Output)]
-        self._phases = {at: phase_of(of[at]) for at in nodes if _may_take_long(of[at])}
-        known = [take for at, take, _ in self._taking if not isinstance(of[at], Input)]
-        self._pays = None not in known or any(known)
+        self._visits = [visit(at) for at in nodes if not isinstance(of[at], Output)]
+        known = [take for at, take, *_ in self._visits if not isinstance(of[at], Input)]
+        self._pays = not known or any(take is not _declines for take in known)
 
     def run(
         self, running: RunningEpoch, limit: int | None, progress: Progress | None
@@ -102,29 +107,30 @@ class RowWalk:
         if not self._pays or state.remembering or state.forgetful:
             return CircuitWalk(state.circuit, running, limit, progress).run(self._nodes)
         interrupt.check()
-        phases = {} if progress is None else self._phases
         changes: Changes = {}
         walk: CircuitWalk[Batch | None] | None = None
         left: list[NodeId] = []  # `list[…]()` would make a type each time
         at, few = -1, thresholds.ROWS_ONE_BY_ONE
         try:
-            for place, (at, take, keep) in enumerate(self._taking):
-                is_few = True
-                if at in phases and progress is not None:
-                    progress(phases[at], 0, 0)
-                if take is None or not take(changes, running):
-                    walk = walk or CircuitWalk(state.circuit, running, limit, progress)
-                    is_few = self._in_general(at, walk, changes)
-                elif at in changes:
-                    is_few = len(changes[at][0]) <= few
-                    if not is_few:
-                        walk = walk or CircuitWalk(state.circuit, running, limit, progress)
-                        running.keep(at, self._batch(at, walk, changes))
-                    elif keep is not None:
-                        keep(changes[at], running)
-                if not is_few:
-                    left = [each for each, _, _ in self._taking[place + 1 :]]
-                    break
+            for at, take, keep, phase in self._visits:
+                if phase is not None and progress is not None:
+                    progress(phase, 0, 0)
+                change = take(changes, running)
+                if change is None:
+                    continue
+                if change is not DECLINED:
+                    changes[at] = change
+                    if len(change[0]) <= few:
+                        if keep is not None:
+                            keep(change, running)
+                        continue
+                walk = walk or CircuitWalk(state.circuit, running, limit, progress)
+                if change is not DECLINED:
+                    running.keep(at, self._batch(at, walk, changes))
+                elif self._in_general(at, walk, changes):
+                    continue
+                left = [node for node, *_ in self._visits if node > at]
+                break
         except MemoryError as error:
             memory.tell(error, phase_of(state.circuit.nodes[at]))
             raise
@@ -162,6 +168,11 @@ class RowWalk:
 
 
 # ------------------------------------------------------------------ operators
+
+
+def _declines(changes: Changes, running: RunningEpoch) -> Rows | None:
+    """Of a node that the general walk visits."""
+    return DECLINED
 
 
 def _may_take_long(node: Node) -> bool:
@@ -202,91 +213,91 @@ def _taking(state: State, at: NodeId) -> Take | None:
         case DeltaGroup():
             return _group(state, at, node)
         case Sum():
-            return _sum(at, node)
+            return _sum(node)
         case Fixpoint() if isinstance(state.recursions[at], Recursion):
             return _recursion(state, at, node)
         case FixpointResult() if isinstance(state.recursions[node.fixpoint], Recursion):
-            return _result(at, node)
+            return _result(node)
         case Negate():
-            return _negate(at, node)
+            return _negate(node)
     return None
 
 
 def _input(state: State, at: NodeId, node: Input) -> Take:
     relation, stores = node.relation, state.stores
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         parts = running.epoch.changes.get(relation, ())
         if len(parts) != 1 or parts[0][0].length != 1 or parts[0][0].weights is not None or node.multiset:
             change = running.input(at, node)
-            if change is not None:
-                changes[at] = change.rows(), change.weight_list()
-            return True
+            return None if change is None else (change.rows(), change.weight_list())
         (batch, sign) = parts[0]
         store = stores[at]
         assert isinstance(store, Store)
         running.changed.append(store)
         rows = batch.rows()
         if store.set_one(rows[0], sign):
-            changes[at] = rows, [sign]
             running.taken[at] = batch if sign > 0 else batch.negated()
-        else:
-            running.taken[at] = no_rows(node.schema)
-        return True
+            return rows, [sign]
+        running.taken[at] = no_rows(node.schema)
+        return None
 
     return take
 
 
 def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
     joiner, sources = state.joiners[at], [term.source for term in node.terms]
-    is_alone = len(sources) == 1
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
+    def joined(start: int, change: Rows, views: Sequence[View | None]) -> Rows | None:
+        """The change that follows from that of a term."""
+        rows, weights = change
+        if len(rows) > 1:
+            rows, weights = joiner.net_rows(start, rows, weights)
+            if not rows:
+                return None
+        found = joiner.of_rows(start, rows, weights, None, views)
+        if found is None or found[2]:
+            return DECLINED
+        return found[:2] if found[0] else None
+
+    def take_alone(changes: Changes, running: RunningEpoch) -> Rows | None:
+        change = changes.get(source)
+        return None if change is None else joined(0, change, ALONE)
+
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         start = -1
         for place, source in enumerate(sources):
             if source in changes:
                 if start >= 0:
-                    return False  # rows of several terms change
+                    return DECLINED  # rows of several terms change
                 start = place
         if start < 0:
-            return True
-        rows, weights = changes[sources[start]]
-        if len(rows) > 1:
-            rows, weights = joiner.net_rows(start, rows, weights)
-            if not rows:
-                return True
-        views = ALONE if is_alone else state.views_from(at, node, start)
-        found = joiner.of_rows(start, rows, weights, None, views)
-        if found is None or found[2]:
-            return False
-        if found[0]:
-            changes[at] = found[0], found[1]
-        return True
+            return None
+        return joined(start, changes[sources[start]], state.views_from(at, node, start))
 
-    return take
+    source = sources[0]
+    return take_alone if len(sources) == 1 else take
 
 
 def _distinct(state: State, at: NodeId, node: DeltaDistinct) -> Take:
     source, stores = node.source, state.stores
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
-        if source not in changes:
-            return True
-        rows, weights = changes[source]
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
+        if (change := changes.get(source)) is None:
+            return None
+        rows, weights = change
         store = stores[at]
         assert isinstance(store, Store)
         running.changed.append(store)
         if len(rows) == 1:
             sign = store.add_one(rows[0], weights[0])
-            if sign:
-                changes[at] = rows, [sign]
-            return True
+            return (rows, [sign]) if sign else None
         signs = store.add_rows(rows, weights)
-        if signs:
-            if len(signs) != len(rows):
-                rows = [store.table.row(each) for each in signs]
-            changes[at] = rows, [*signs.values()]
-        return True
+        if not signs:
+            return None
+        if len(signs) != len(rows):
+            rows = [store.table.row(each) for each in signs]
+        return rows, [*signs.values()]
 
     return take
 
@@ -294,18 +305,16 @@ def _distinct(state: State, at: NodeId, node: DeltaDistinct) -> Take:
 def _group(state: State, at: NodeId, node: DeltaGroup) -> Take:
     source, groups = node.source, state.groups
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
-        if source not in changes:
-            return True
-        rows, weights = changes[source]
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
+        if (change := changes.get(source)) is None:
+            return None
+        rows, weights = change
         if len(rows) != 1:
-            return False
+            return DECLINED
         group = groups[at]
         running.changed.append(group)
         found = group.change_one(rows[0], weights[0])
-        if found[0]:
-            changes[at] = found
-        return True
+        return found if found[0] else None
 
     return take
 
@@ -314,70 +323,62 @@ def _recursion(state: State, at: NodeId, node: Fixpoint) -> Take:
     sources, stores = node.reads(), state.stores
     known: tuple[list[object], Starts] = [], Starts({}, {})  # the tables and stores that the starts know
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         nonlocal known
         recursion, given = state.recursions[at], {each: changes[each] for each in sources if each in changes}
         assert isinstance(recursion, Recursion)
         if not given:
             running.growths[at] = GrowthByRows(recursion, {}, Starts({}, {}), 0)
-            return True
+            return None
         if (
             running.epoch.limit is not None
             or recursion.maintaining.mode == "never"
             or not recursion.only_grows(given)
             or min([min(weights) for _, weights in given.values()]) < 0
         ):
-            return False
+            return DECLINED
         tables = [relation.table for relation in recursion.sets.values()]
         parts: list[object] = [*tables, *(stores[each] for each in sources)]
         if parts != known[0]:
             views = {each: StoreView(stores[each], state.weighted(each)) for each in sources}
             known = parts, starts_of(recursion, views)
         growth = running.growths[at] = GrowthByRows(recursion, given, known[1], running.epoch.number)
-        return growth.run()
+        return None if growth.run() else DECLINED
 
     return take
 
 
-def _result(at: NodeId, node: FixpointResult) -> Take:
+def _result(node: FixpointResult) -> Take:
     fixpoint, relation = node.fixpoint, node.relation
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         growth = running.growths.get(fixpoint)
         if growth is None:
-            return False
-        if relation in growth.came:
-            rows = growth.came[relation]
-            changes[at] = rows, [1] * len(rows)
-        return True
+            return DECLINED
+        rows = growth.came.get(relation)
+        return None if rows is None else (rows, [1] * len(rows))
 
     return take
 
 
-def _sum(at: NodeId, node: Sum) -> Take:
+def _sum(node: Sum) -> Take:
     sources = node.sources
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         some = [changes[source] for source in sources if source in changes]
-        if len(some) == 1:
-            changes[at] = some[0]
-        elif some:
-            changes[at] = (
-                [row for rows, _ in some for row in rows],
-                [w for _, weights in some for w in weights],
-            )
-        return True
+        if len(some) < 2:
+            return some[0] if some else None
+        return [row for rows, _ in some for row in rows], [w for _, weights in some for w in weights]
 
     return take
 
 
-def _negate(at: NodeId, node: Negate) -> Take:
+def _negate(node: Negate) -> Take:
     source = node.source
 
-    def take(changes: Changes, running: RunningEpoch) -> bool:
-        if source in changes:
-            rows, weights = changes[source]
-            changes[at] = rows, [-weight for weight in weights]
-        return True
+    def take(changes: Changes, running: RunningEpoch) -> Rows | None:
+        if (change := changes.get(source)) is None:
+            return None
+        return change[0], [-weight for weight in change[1]]
 
     return take

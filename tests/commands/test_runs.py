@@ -21,9 +21,11 @@ import ddlog
 from ddlog.commands.changefiles import JsonReader
 from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.reader import CommandReader
+from ddlog.commands.transactions import Transactions
 from ddlog.commands.update import Update, UpdateRun
 from ddlog.commands.updatefiles import UpdateReader, update_commands
 from ddlog.errors.diagnostics import DDlogError, render
+from ddlog.io.refusals import stop
 from ddlog.sessions.results import Changes
 from ddlog.sessions.results.lines import record_lines
 
@@ -91,7 +93,16 @@ other = st.sampled_from(
     ["commit; start;", "commit dump_changes;\nstart;", "rollback; start;", "start;", "commit;", "dump Edge;",
      "echo a, b;", "clear Edge;", "delete_key Host 1;", "modify Host 2 <- _{.name = \"c\"};"]
 )  # fmt: skip
-scripts = st.lists(update() | update() | update() | other, max_size=12).map(
+hosts = [f'Host({id}, "{name}", Point{{1, 2}})' for id in (1, 2, 300) for name in "ab"]
+simple = st.tuples(
+    st.sampled_from(["insert", "insert", "delete", "insert_or_update"]),
+    st.sampled_from([*hosts, *hosts, 'Edge(1, "a")', 'Edge(2, "b")', "Bag(1)", "Path(1)"]),
+    st.sampled_from(["commit", "commit", "commit dump_changes", "rollback"]),
+)
+transactions = st.lists(simple, min_size=1, max_size=6).map(
+    lambda each: "commit;\n" + "\n".join(f"start; {word} {row}; {end};" for word, row, end in each) + "start;"
+)
+scripts = st.lists(update() | update() | transactions | other, max_size=12).map(
     lambda parts: "start;\n" + "\n".join(parts)
 )
 
@@ -122,7 +133,25 @@ def json_line(draw: st.DrawFn) -> str:
     )
 
 
-json_scripts = st.lists(json_line(), max_size=12).map("\n".join)
+json_host = '{"%s": {"Host": {"id": %d, "name": "a", "at": {"x": 1, "y": 2}}}}\n{"commit": true}'
+json_transactions = st.lists(
+    st.tuples(st.sampled_from(["insert", "delete", "insert_or_update"]), st.sampled_from([1, 2, 300])).map(
+        lambda given: json_host % given
+    ),
+    max_size=6,
+).map("\n".join)
+json_scripts = st.lists(json_line() | json_line() | json_transactions, max_size=12).map("\n".join)
+
+
+def single(commands: Iterator[Command]) -> Iterator[Command]:
+    """The commands, of runs of transactions one by one."""
+    for command in commands:
+        if isinstance(command.action, Transactions):
+            found = [*command.action.singly()]
+            assert str(command.place()) == str(found[0].place())
+            yield from found
+        else:
+            yield command
 
 
 def read(reader: UpdateReader, text: str, runs: bool) -> list[Any]:
@@ -130,7 +159,7 @@ def read(reader: UpdateReader, text: str, runs: bool) -> list[Any]:
     found: list[Any] = []
     reader.feed(text)
     try:
-        for command in reader.commands(final=True, runs=runs):
+        for command in single(reader.commands(final=True, runs=runs)):
             if isinstance(command.action, UpdateRun):
                 run = command.action
                 assert str(command.place()) == str(run.place(0))
@@ -145,16 +174,21 @@ def read(reader: UpdateReader, text: str, runs: bool) -> list[Any]:
     return found
 
 
-def carry_out(reader: UpdateReader, text: str, runs: bool) -> list[str]:
-    """What a command file prints, its error, and what the session then holds."""
+def carry_out(reader: UpdateReader, text: str, runs: bool, skips: bool = False) -> list[str]:
+    """What a command file prints, its error, or with `skips` those of updates, and what the session then
+    holds."""
     lines: list[str] = []
 
+    def skip(error: DDlogError) -> None:
+        lines.append(render(error.diagnostics))
+
     def changed(changes: Changes, dump_changes: bool) -> None:
-        lines.extend(changes.lines())
+        lines.extend((f"commit {dump_changes}", *changes.lines()))
 
     with PROGRAM.session() as session:
         reader.feed(text)
-        interpreter = Interpreter(session, lines.append, changed, PROGRAM.names("output"))
+        refuse = skip if skips else stop
+        interpreter = Interpreter(session, lines.append, changed, PROGRAM.names("output"), refuse=refuse)
         try:
             interpreter.run(reader.commands(final=True, runs=runs))
             interpreter.flush()
@@ -184,10 +218,20 @@ GOOD = (
     'delete Edge(1, "a"); insert Host(1, "n", Point{1.5, 2}); insert Host(1, "m", Point{1, 2}); commit;'
 )
 
+TRANSACTIONS = """
+start; insert Host(1, "a", Point{1, 2}); commit;
+start; insert Host(2, "b", Point{1, 2}); commit dump_changes;
+start; insert Host(1, "c", Point{1, 2}); commit;
+start; insert Host(3, "a", Point{1, 2}); commit;
+start; delete Host(400, "a", Point{1, 2}); commit;
+"""
+"""Of which the third, and if it is skipped the last, has an error."""
+
 
 @trying(83)
 @given(scripts | mutated())
 @example(GOOD)
+@example(TRANSACTIONS)
 def test_commands_in_runs_read_the_same(text: str) -> None:
     assert read(command_reader(), text, True) == read(command_reader(), text, False)
 
@@ -200,10 +244,12 @@ def test_json_lines_in_runs_read_the_same(text: str) -> None:
 
 
 @trying(20)
-@given(scripts)
-@example(GOOD)
-def test_commands_in_runs_do_the_same(text: str) -> None:
-    assert carry_out(command_reader(), text, True) == carry_out(command_reader(), text, False)
+@given(scripts, st.booleans())
+@example(GOOD, False)
+@example(TRANSACTIONS, False)
+@example(TRANSACTIONS, True)
+def test_commands_in_runs_do_the_same(text: str, skips: bool) -> None:
+    assert carry_out(command_reader(), text, True, skips) == carry_out(command_reader(), text, False, skips)
 
 
 @trying(13)
@@ -229,6 +275,17 @@ def test_what_is_a_run() -> None:
     assert runs_of(json_reader(), lines) == [("Bag", [(1,)], True, True), ("Bag", [(2,)], True, True)]
     nested = '{"insert": {"Mixed": {"flag": true, "d": 2, "pair": [1, {"x": 0.5, "y": -1}]}}}'
     assert runs_of(json_reader(), nested) == [("Mixed", [(True, 2.0, (1, (0.5, -1)))], True, True)]
+
+
+def test_transactions_are_a_run_up_to_the_first_that_is_another() -> None:
+    reader = command_reader()
+    reader.feed(TRANSACTIONS)
+    run = next(reader.commands(final=True, runs=True)).action
+    assert isinstance(run, Transactions) and run.dumps == [False, True, False, False]
+    lines = json_reader()
+    lines.feed('{"insert": {"Bag": [1]}}\n{"commit": true}\n' * 3 + '{"insert": {"Bag": [2]}}')
+    run = next(lines.commands(final=True, runs=True)).action
+    assert isinstance(run, Transactions) and run.rows == [(1,)] * 3
 
 
 def test_an_error_in_a_run_undoes_its_batch_only(tmp_path: Path) -> None:
