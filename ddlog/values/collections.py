@@ -136,7 +136,8 @@ class Group(tuple[Any, ...]):
     @property
     def values(self) -> tuple[Any, ...]:
         """The values."""
-        return self[1]
+        values: tuple[Any, ...] = self[1]
+        return values
 
     def weighed(self) -> Iterable[tuple[Any, int]]:
         """The values with their weights, which are 1 where nothing else is known."""
