@@ -23,6 +23,7 @@ from .equalvalues import equal_values, explained
 from .products import products
 from .program import DeclaredModules, declared_in
 from .streams import stream_recursions
+from .unknownweights import unknown_weights
 
 _ADDED = (syntax.RelationDecl, syntax.RuleDecl, syntax.ApplyDecl, syntax.TypeDecl)
 
@@ -99,6 +100,7 @@ def _both(
     grouping = list(part.all(OTHER))
     merged = equal_values(every, functions, rules_of_all, grouping)
     diagnostics[:] = [*explained(diagnostics, merged), *merged, *products(every, rules_of_all, grouping)]
+    diagnostics += unknown_weights(strata, functions)
     environment.externs = {**environment.externs, **program.externs}
     made = replace(
         program,

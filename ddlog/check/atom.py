@@ -18,7 +18,7 @@ from . import groups
 from .body import BodyBuilder, variable
 from .context import Context, Local
 from .destructure import Destructure, destructure, is_pattern, stored
-from .element import Element, constructed, define_whole, element
+from .element import Element, constructed, define_whole, element, is_reference
 from .expr import check
 from .literal import constant
 from .pattern import by_field, by_position
@@ -101,8 +101,10 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
 
 
 def _element(body: BodyBuilder, relation: core.Relation, term: syntax.Atom) -> Element | None:
-    """The patterns in an atom for the element and for its columns; None after an error."""
+    """The patterns in an atom for the element and for its columns; None if wrong. `&R[p]` is `R[&p]`."""
     pattern = term.element or constructed(body.context, relation, term)
+    if term.by_ref and term.element is not None and not is_reference(term.element):
+        pattern = syntax.Unary("&", term.element, term.element.span)
     if pattern is not None:
         return element(body, relation, pattern, term.negated)
     if not term.args:

@@ -64,6 +64,11 @@ def element(body: BodyBuilder, relation: core.Relation, pattern: syntax.Expr, ne
                 return found
 
 
+def is_reference(element: syntax.Expr) -> bool:
+    """Whether what stands in the brackets of `&R[..]` is written as a reference already."""
+    return isinstance(element, syntax.Unary) and element.op == "&"
+
+
 def constructed(context: Context, relation: core.Relation, term: syntax.Atom) -> syntax.Expr | None:
     """The element of `R(args)` where R holds a type of several constructors, and R is one of them: what the
     constructor makes of the arguments. None for other terms."""

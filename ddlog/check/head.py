@@ -7,10 +7,11 @@ from collections.abc import Callable
 from .. import core, errors, syntax
 from ..errors.diagnostics import Note
 from ..errors.source import Span
+from ..types import wrapped
 from .atom import columns_of, relation_named
 from .body import BodyBuilder
 from .context import Typed
-from .element import constructed
+from .element import constructed, is_reference
 from .expr import check, infer, read
 from .streams import check_head, check_present
 
@@ -58,9 +59,11 @@ def _head_of(
 def _element_head(
     body: BodyBuilder, relation: core.Relation, element: syntax.Expr, term: syntax.Atom, *, fact: bool
 ) -> Callable[[], core.Head]:
-    """`R[e]` as a head: the element taken apart into columns."""
+    """`R[e]` as a head: the element taken apart into columns. `&R[e]` is `R[ref_new(e)]`."""
     context = body.context
-    value = check(context, element, body.scope, relation.record)
+    content = wrapped(relation.record) if term.by_ref and not is_reference(element) else None
+    record = content or relation.record
+    value = check(context, element, body.scope, record)
     if relation.constructor is None:
         return lambda: core.Head(relation.name, (value.build(),), term.span)
     while isinstance(element, syntax.Unary) and element.op == "&":
@@ -69,7 +72,7 @@ def _element_head(
         return lambda: _of_struct(relation, value.build(), term.span)
     if fact:
         return lambda: core.Head(relation.name, _fields(relation, value.build(), term.span), term.span)
-    whole = body.temporary(relation.record, element.span)
+    whole = body.temporary(record, element.span)
     body.let(whole, value)
     stored = read(context, whole, element.span)
     return lambda: core.Head(relation.name, _fields(relation, stored.build(), term.span), term.span)

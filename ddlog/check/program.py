@@ -32,6 +32,7 @@ from .rule import check_rules
 from .streams import stream_recursions
 from .transformer import application, check_applications
 from .typesizes import check_types
+from .unknownweights import unknown_weights
 from .windows import check_times
 
 
@@ -136,6 +137,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     merged = equal_values(declared, instances.functions, rules, grouping)
     diagnostics[:] = [*explained(diagnostics, merged), *merged]
     diagnostics += products(declared, rules, grouping)
+    diagnostics += unknown_weights(strata, instances.functions)
     diagnostics += unused_relations(declared, rules, indexes.values(), _library_relations(modules))
     typedefs = instances.erased(dict(environment.typedefs))
     return Elaborated(

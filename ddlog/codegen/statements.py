@@ -218,23 +218,18 @@ class FunctionWriter(ExpressionWriter):
             self.emit(f"{self.variable(name)} = {how.result}({self.builders.pop(name)})")
 
     def iterate(self, pattern: Pattern, collection: Expr, elements: str, body: Expr) -> None:
-        """Emits a `for` statement. The elements of a group come with their weight, 1."""
-        item, weight = pattern, None
-        grouped = isinstance(collection.type, Opaque) and local_name(collection.type.name) == "Group"
-        if grouped:
-            elements += "[1]"
-            if isinstance(pattern, core.TuplePattern):
-                item, weight = pattern.items
+        """Emits a `for` statement. The values of a group come with their weights, if these are looked at."""
+        item = pattern
+        if isinstance(collection.type, Opaque) and local_name(collection.type.name) == "Group":
+            alone = isinstance(pattern, core.TuplePattern) and isinstance(pattern.items[1], core.AnyPattern)
+            elements += "[1]" if alone else ".weighed()"
+            item = pattern.items[0] if alone else pattern  # type: ignore[union-attr]
         plain = isinstance(item, core.VarPattern) and item.inner is None
         element = self.variable(item.name) if plain else self.fresh()  # type: ignore[union-attr]
         self.emit(f"for {element} in {elements}:")
         self.indent += 1
-        if grouped and weight is None and not isinstance(pattern, core.AnyPattern):
-            self.emit(f"{element} = ({element}, 1)")
         if not plain:
             self.bind(element, item)
-        if weight is not None:
-            self.bind("1", weight)
         self.indent -= 1
         self.nested(body, NOWHERE)
 

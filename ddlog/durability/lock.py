@@ -27,6 +27,8 @@ class StateLock:
         try:
             self._file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
+            if not path.parent.exists():
+                raise DDlogError([CannotUseState(str(path), f"there is no folder {path.parent}")]) from None
             wrong = "it is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
             raise DDlogError([CannotUseState(name, wrong)]) from None
         try:

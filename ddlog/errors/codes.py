@@ -53,7 +53,7 @@ _KINDS = {
         "- KeyNotInput IndexUnbound IndexBindsMore IndexOnStream IndexOnDelayed NegatedBinder "
         "- TransformerPorts TransformerInput TransformerOutput TransformedHead Product"
     ),
-    "groups": "EqualValues",
+    "groups": "EqualValues UnknownWeights",
     "strata": "Unstratifiable TransformerInCycle BagInCycle",
     "recursion": "IterationLimitReached RecursionRepeats",
     "loops": (

@@ -49,3 +49,23 @@ class EqualValues(Diagnostic):
             f"a group is a set; the {self.what} that takes every row is\n      {lines}\n    "
             f"{meant} says that equal values are meant to be taken once"
         )
+
+
+class UnknownWeights(Diagnostic):
+    """An expression that looks at the weights of a group where they are not known. `others` are its variables
+    beside the group and the keys."""
+
+    severity = "warning"
+    title = "the weight of a value in the group is always 1 here"
+    others: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """What weights need."""
+        if not self.others:
+            return "in a recursion a group is a set"
+        names = " and ".join(f"`{name}`" for name in self.others)
+        return (
+            "weights are known to an expression of nothing but the group and its keys: "
+            f"give its value to a variable, and use {names} with that"
+        )

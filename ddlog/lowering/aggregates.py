@@ -3,6 +3,9 @@
 A call of a library function whose only argument is the group, such as `g.sum()`, becomes a column of the
 Group node. So does one with a function that takes an item of a tuple, such as `g.sum_of(|v| v.1)`. A group
 that is used only by such calls is never built.
+
+An expression that looks at the weights of a group (weights.py) is such a column as well, if it is one of the
+group and its keys alone: a row of the group then has the weight of its value as another column.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from .. import values
+from ..codegen.analysis import free_variables
 from ..core import (
     Block,
     Call,
@@ -36,7 +40,8 @@ from ..engine.schema import RowExpr
 from ..engine.sortedrows import RowFunction
 from ..errors.source import Span
 from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
-from ..values import Group, local_name
+from ..values import Group, Vec, local_name
+from .weights import WeightReaders, second_is_read
 
 _ANY = {"count": "count", "count_distinct": "count", "min": "min", "max": "max"}
 _NUMBERS = {"sum": "sum", "avg": "avg"}
@@ -51,13 +56,14 @@ Compile = Callable[[Expr, str], RowExpr]
 class GroupPlan:
     """The plan of a group_by: the key columns, the expressions of the members, the result columns after the
     keys as (variable, type, aggregate), and the rest of the rule, which reads result columns in place of the
-    calls."""
+    calls. `weighed`: each member has its weight as its last item."""
 
     keys: tuple[str, ...]
     items: tuple[Expr, ...]
     results: tuple[tuple[str, Type, Aggregate], ...]
     rest: tuple[Clause, ...]
     heads: tuple[Head, ...]
+    weighed: bool = False
 
 
 def plan_grouping(
@@ -68,16 +74,56 @@ def plan_grouping(
     program: CheckedProgram,
     compile_expr: Compile,
     compile_key: Callable[[Expr], RowExpr],
+    readers: WeightReaders | None,
 ) -> GroupPlan:
     """The plan of a group_by, by the uses of the group in the rest of the rule and in its heads.
-    `compile_key` compiles an expression over the keys."""
+    `compile_key` compiles an expression over the keys. `readers`: None if all weights are 1."""
     split = isinstance(clause.value, MakeTuple) and len(clause.value.items) > 1
     items = clause.value.items if isinstance(clause.value, MakeTuple) and split else (clause.value,)
     columns = tuple(range(len(clause.keys), len(clause.keys) + len(items)))
     results: dict[str, tuple[str, Type, Aggregate]] = {}
     spread = [each.value for each in rest if isinstance(each, Unnest)]
 
+    members, weight = {clause.name, *clause.keys}, len(clause.keys) + len(items)
+    make_group = _group_maker(clause, split, compile_key)
+    identity: tuple[Hashable, ...] = ("group", len(clause.keys), split)
+    if clause.key is not None:
+        identity = (*identity, compile_expr(clause.key, "").key)
+
+    def weighing(
+        expr: Expr, of: Type, inputs: Sequence[str], value: Callable[..., Any], key: Hashable
+    ) -> Var:
+        """The column that is a value of the inputs: the group with weights, and keys."""
+        places = [None if name == clause.name else clause.keys.index(name) for name in inputs]
+
+        def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
+            group = make_group(key, [row[:-1] for row in rows])
+            group = Group(group.key, group.values, tuple(row[-1] for row in rows))
+            return value(*(group if place is None else key[place] for place in places))
+
+        column = f"{clause.name}.weighed{len(results)}"
+        known = ("weighed", tuple(places), key, identity)
+        aggregate = Aggregate("group", (*columns, weight), make=make, key=known, origin=expr.span)
+        results[column] = (column, of, aggregate)
+        return Var(column, of, expr.span)
+
+    def pairs(each: Clause) -> Clause:
+        """A FlatMap of the group as one of its values with their weights."""
+        match each:
+            case Unnest(name, Var(group) as value) if group == clause.name and second_is_read(exprs, name):
+                of = Opaque("ddlog_std::Vec", (types[name],))
+                return replace(each, value=weighing(value, of, (group,), lambda g: Vec(g.weighed()), "pairs"))
+        return each
+
     def change(expr: Expr) -> Expr | None:
+        if (
+            reading
+            and readers
+            and readers.reads(expr, clause.name)
+            and members.issuperset(free_variables(expr))
+        ):
+            compiled = compile_key(expr)
+            return weighing(expr, expr.type, compiled.inputs, compiled.scalar, compiled.key)
         match expr:
             case Call(function, (Var(name), Closure() as taken)) if name == clause.name:
                 called = program.functions[function]
@@ -117,17 +163,17 @@ def plan_grouping(
                 return Var(column, expr.type, expr.span)
         return None
 
+    exprs = [expr for each in rest for expr in expressions(each)] + [e for head in heads for e in head.args]
+    reading = readers is not None and any(readers.reads(expr, clause.name) for expr in exprs)
+    rest = rest if readers is None else [pairs(each) for each in rest]
     new_rest = tuple(mapped(each, lambda expr: transform(expr, change)) for each in rest)
     new_heads = tuple(replace(head, args=tuple(transform(a, change) for a in head.args)) for head in heads)
     exprs = [e for c in new_rest for e in expressions(c)] + [e for head in new_heads for e in head.args]
     if any(mentions(e, clause.name) for e in exprs) or any(clause.name in named(c) for c in new_rest):
-        identity: tuple[Hashable, ...] = ("group", len(clause.keys), split)
-        if clause.key is not None:
-            identity = (*identity, compile_expr(clause.key, "").key)
-        make = _group_maker(clause, split, compile_key)
-        aggregate = Aggregate("group", columns, make=make, key=identity)
+        aggregate = Aggregate("group", columns, make=make_group, key=identity)
         results[clause.name] = (clause.name, types[clause.name], aggregate)
-    return GroupPlan(clause.keys, items, tuple(results.values()), new_rest, new_heads)
+    weighed = any(weight in aggregate.columns for _, _, aggregate in results.values())
+    return GroupPlan(clause.keys, items, tuple(results.values()), new_rest, new_heads, weighed)
 
 
 def _aggregate(

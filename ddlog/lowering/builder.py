@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .. import core
 from ..codegen.functiontable import Functions
@@ -11,6 +12,7 @@ from ..codegen.scalar import kind_of
 from ..engine.circuit import Import, Node, NodeId
 from ..engine.schema import Column, Schema
 from ..types import Type
+from .weights import WeightReaders
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,11 @@ class CircuitBuilder:
     body: list[Node] = field(default_factory=list)
     known: dict[str, NodeRef] = field(default_factory=dict)
     imports: dict[NodeId, NodeId] = field(default_factory=dict)
+
+    @cached_property
+    def readers(self) -> WeightReaders:
+        """The functions that look at the weights of groups."""
+        return WeightReaders(self.program.functions)
 
     def add(self, node: Node, reads: Sequence[NodeRef], inside: bool = False) -> NodeRef:
         """Adds a node, to the body when it reads a node of the body; its sources are `local` ids."""

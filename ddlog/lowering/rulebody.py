@@ -13,6 +13,7 @@ from ..engine.circuit import (
     ITERATION,
     WEIGHT,
     Admit,
+    Aggregate,
     Constant,
     Distinct,
     Group,
@@ -20,13 +21,14 @@ from ..engine.circuit import (
     Inspect,
     Join,
     Let,
+    Node,
     Step,
     Term,
     Unnest,
 )
 from ..engine.operators.steps import binds, rename_step, variables
 from ..engine.schema import Column, Kind, RowExpr, Schema
-from ..types import Bool, Type, User
+from ..types import Bool, Signed, Type, User
 from .aggregates import is_group, plan_grouping
 from .builder import CircuitBuilder, NodeRef, column
 from .equations import Equation, between_terms, equation
@@ -162,14 +164,20 @@ class BodyCircuit:
         """Ends the Join with a Group, and begins the next Join with its result. Returns the clauses after
         it."""
         builder = self.builder
+        weighs = not clause.bag and not any(place.inside for place, _, _ in self.terms)
         plan = plan_grouping(
-            clause, rest, self.heads, self.types, builder.program, self.compile, self.compile_key
-        )
+            clause, rest, self.heads, self.types, builder.program, self.compile, self.compile_key,
+            builder.readers if weighs else None,
+        )  # fmt: skip
         values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
         joined = self.join((*map(self.alias, plan.keys), *values), self.schema((*plan.keys, *values)))
         schema = self.builder.node(joined).schema
-        distinct = Distinct(joined.node, schema, self.text)
-        grouped = joined if clause.bag else builder.add(distinct, (joined,))
+        counted = Aggregate("count", (), origin=clause.span)
+        weighed = (*schema, column(f"{clause.name}.weight", Signed(64)))
+        each: Node = Distinct(joined.node, schema, self.text)
+        if plan.weighed:
+            each = Group(joined.node, len(schema), (counted,), weighed, self.text, True)
+        grouped = joined if clause.bag else builder.add(each, (joined,))
         self.aliases = {}
         self.types |= {name: type for name, type, _ in plan.results}
         names = (*plan.keys, *(name for name, _, _ in plan.results))
@@ -282,12 +290,12 @@ class BodyCircuit:
         return transform(expr, change) if self.aliases else expr
 
     def elements(self, name: str, value: core.Expr) -> RowExpr:
-        """The row expression of the elements of a collection; the elements of a group are (value, 1)."""
+        """The row expression of the elements of a collection; those of a group have their weights."""
         compiled = replace(self.compile(value, name), column=column(name, self.types[name]), arrays=None)
         if not is_group(value.type):
             return compiled
         scalar = compiled.scalar
-        return replace(compiled, scalar=lambda *row: [(each, 1) for each in scalar(*row).values])
+        return replace(compiled, scalar=lambda *row: list(scalar(*row).weighed()))
 
 
 def conjuncts(condition: core.Expr) -> list[core.Expr]:

@@ -59,7 +59,7 @@ def load_program(
 ) -> tuple[Modules, list[Diagnostic]]:
     """The main module with all that it imports, and the errors in their texts. The files of `known` are not
     read again. `tree` is the main module if its text is of another language; it imports nothing from the
-    folder of that text."""
+    folder of that text. A module that imports the main one sees that one, not another like it."""
     contents = dict(known or {})
     folders = _folders(source if tree is None else None, library_paths)
     parsed, found = _parsed(source) if tree is None else (tree, [])
@@ -80,6 +80,8 @@ def load_program(
                     span=wanted.span, name=wanted.module, files=" and ".join(map(str, files))
                 )
             )
+        elif files and main.path is not None and files[0].resolve() == main.path.resolve():
+            module = modules[wanted.module] = main
         elif files:
             module = _read_whole(wanted, files[0], source.dialect, contents, found)
         else:

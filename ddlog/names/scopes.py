@@ -48,6 +48,7 @@ class Names:
             everywhere = [self.modules[name] for name in self.everywhere]
             plain = list({id(each): each for each in (own, *imported, *everywhere)}.values())
             prefixed = {each.name: [each] for each in (*plain, *(found for _, found in known))}
+            prefixed |= {each.module: [found] for each, found in known}
             for each, found in known:
                 if each.alias is not None and found not in prefixed.setdefault(each.alias, []):
                     prefixed[each.alias].append(found)

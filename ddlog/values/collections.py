@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from typing import Any, cast
@@ -114,13 +114,14 @@ class Map(tuple[tuple[Any, Any], ...]):
         return f"Map({{{', '.join(f'{key!r}: {value!r}' for key, value in self)}}})"
 
 
-class Group(tuple[Any, tuple[Any, ...]]):
-    """A group that `group_by` makes: a key, and the distinct values of its group in order."""
+class Group(tuple[Any, ...]):
+    """A group that `group_by` makes: a key, the distinct values of its group in order, and, where these are
+    looked at, their weights."""
 
     __slots__ = ()
 
-    def __new__(cls, key: Any, values: Iterable[Any]) -> Group:
-        return tuple.__new__(cls, (key, tuple(values)))
+    def __new__(cls, key: Any, values: Iterable[Any], *weights: Sequence[int]) -> Group:
+        return tuple.__new__(cls, (key, tuple(values), *weights))
 
     @staticmethod
     def of(key: Any, values: Iterable[Any]) -> Group:
@@ -135,10 +136,15 @@ class Group(tuple[Any, tuple[Any, ...]]):
     @property
     def values(self) -> tuple[Any, ...]:
         """The values."""
-        return self[1]
+        values: tuple[Any, ...] = self[1]
+        return values
 
-    def __getnewargs__(self) -> tuple[Any, tuple[Any, ...]]:
-        return self[0], self[1]
+    def weighed(self) -> Iterable[tuple[Any, int]]:
+        """The values with their weights, which are 1 where nothing else is known."""
+        return zip(self[1], self[2], strict=True) if len(self) > 2 else ((value, 1) for value in self[1])
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
 
     def __repr__(self) -> str:
         return f"Group({self[0]!r}, [{', '.join(map(repr, self[1]))}])"

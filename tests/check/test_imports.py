@@ -41,3 +41,19 @@ def test_inputs_of_imported_modules_may_be_for_other_programs(
         "relation `tables::C` is never read",
     ]
     assert lines[1] == "  help: read it in a rule, or remove it"
+
+
+def test_a_module_that_imports_the_main_one_sees_that_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "part.dl").write_text(
+        "import whole\nimport whole as w\nrelation B(n: w::N)\nB(next(N{x})) :- whole::A(x), A(x).\n", "utf-8"
+    )
+    program = tmp_path / "whole.dl"
+    program.write_text(
+        "import part\ntypedef N = N{x: u32}\nfunction next(n: N): N { N{n.x + 1} }\n"
+        "input relation A(x: u32)\nA(1).\noutput relation O(n: N)\nO(n) :- B(n).\n",
+        "utf-8",
+    )
+    assert main(["run", str(program)]) == 0
+    assert capsys.readouterr().out == "O:\nO{.n = N{.x = 2}}\n\n"

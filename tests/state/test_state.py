@@ -406,6 +406,10 @@ def test_a_damaged_log_of_sqlite_is_found(tmp_path: Path) -> None:
 
 
 def test_a_state_that_is_moved_away_fails_the_commit(tmp_path: Path) -> None:
+    with pytest.raises(
+        ddlog.DDlogError, match=f"^error: {tmp_path}/no/s: .*: there is no folder {tmp_path}/no$"
+    ):
+        PROGRAM.session(state=tmp_path / "no" / "s")
     kept = PROGRAM.session(state=tmp_path / "s.ddlog")
     apply(kept, [("Edge", True, (1, 2))])
     (tmp_path / "s.ddlog").rename(tmp_path / "away")
