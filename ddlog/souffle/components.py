@@ -23,19 +23,21 @@ _DEEPEST = 100  # levels of components in each other
 def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:
     """A program with its components instantiated, and the errors in them."""
     run = _Instantiation()
-    return list(run.scope(items, _ComponentScope("", {}, None, {}), 0)), run.found
+    return list(run.scope(items, _ComponentScope("", {}, None, {}, None), 0)), run.found
 
 
 @dataclass(frozen=True)
 class _ComponentScope:
     """The names that one instance of a component sees: the prefix of the instance; the full name of each
-    relation, type and instance in it, by kind and name; the enclosing scope; and each component declared in
-    it with the scope of its declaration."""
+    relation, type and instance in it, by kind and name; the scope of its `.init`, where other names are
+    looked for; each component declared in it with the scope of its declaration; and the scope where its own
+    component is declared, in which other components are looked for."""
 
     prefix: str
     names: dict[tuple[str, str], str]
     outer: _ComponentScope | None
     components: dict[str, tuple[ast.ComponentDecl, _ComponentScope]]
+    home: _ComponentScope | None
 
     def full_name(self, name: str, kind: str) -> str:
         """The name of a relation or a type as seen from here; one that no scope knows stays as it is."""
@@ -53,14 +55,14 @@ class _ComponentScope:
         while scope is not None:
             if name in scope.components:
                 return scope.components[name]
-            scope = scope.outer
+            scope = scope.home
         return None
 
     def component_names(self) -> Iterator[str]:
         scope: _ComponentScope | None = self
         while scope is not None:
             yield from scope.components
-            scope = scope.outer
+            scope = scope.home
 
 
 class _Instantiation:
@@ -105,7 +107,7 @@ class _Instantiation:
         if found is None:
             return
         component, home = found
-        inner = _ComponentScope(f"{scope.prefix}{init.name}.", {}, home, {})
+        inner = _ComponentScope(f"{scope.prefix}{init.name}.", {}, scope, {}, home)
         use = replace(init.component, args=tuple(scope.full_name(e, "type") for e in init.component.args))
         items = self._items(component, use, home, (component.type.name,))
         yield from self.scope(items, inner, depth + 1)
