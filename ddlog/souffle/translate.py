@@ -31,7 +31,7 @@ from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
 from .limits import RecursionLimits
 from .names import global_names
-from .normal import clauses
+from .normal import clauses, without_ordinals
 from .parser import parse
 from .preprocess import PreprocessorSettings
 from .printer import program_text
@@ -99,10 +99,10 @@ def _stop_at(found: Sequence[Diagnostic]) -> None:
 
 class _Translator:
     def __init__(self, source: Source, items: Sequence[ast.Item], word: int) -> None:
-        self.source, self.items = source, items
+        self.source, self.items = source, without_ordinals(items)
         self.found: list[Diagnostic] = []
         self.types = SouffleTypes(items, word)
-        self.relations = Relations(items, self.types, self.found)
+        self.relations = Relations(self.items, self.types, self.found)
         self.space = global_names()
         self.classes: set[type] = set()  # of the nodes in rules
         self.output = TranslationOutput(
