@@ -238,7 +238,8 @@ class _KeptRules:
 
     def _dominated(self, pairs: Sequence[_Pair]) -> None:
         """A relation of the rows that others subsume, for a subsumption that reads relations. A recursion,
-        which can have no negation, marks all rows with 0, and these with 1, too, in the same round."""
+        which can have no negation, marks all rows with 0, and these with 1, too, in the same round and all
+        later ones: what the other row was subsumed for may be gone by then."""
         output, recursive = self.output, self.each.is_recursive
         dominated = output.fresh(self.each.name + ("Marked" if recursive else "Subsumed"))
         marks = {self.space.fresh("mark"): output.types.type_of("number")} if recursive else {}
@@ -260,8 +261,10 @@ class _KeptRules:
             subsumed = replace(row(dominated, columns, self.each.subsumptions[0].span), negated=True)
             self._rule([self._offers(), subsumed], [], self._named(every))
             return
-        nothing = arguments([*self._named(every), integer(0, self.span)])
-        output.rule(atom(dominated, nothing, self.span), [self._offers()], self.span)
+        own_marks = (arguments([*self._named(every), integer(mark, self.span)]) for mark in (0, 1))
+        unmarked, marked = (atom(dominated, each, self.span) for each in own_marks)
+        output.rule(unmarked, [self._offers()], self.span)
+        output.rule(marked, [marked], self.span)
         most = self.space.fresh("most")
         found = self._grouped("$.group_by($).max()", name(*marks, self.span), every)
         exprs = [let(most, found, self.span), tree("$ == 0", name(most, self.span), at=self.span)]
