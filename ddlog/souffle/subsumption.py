@@ -131,7 +131,7 @@ class _KeptRules:
 
     def _undominated(self) -> None:
         pairs = [_Pair(clause) for s in self.each.subsumptions for clause in self._clauses_of(s)]
-        kinds = [Kinds(pair.clause, self.relations.column_types(), self.output.types) for pair in pairs]
+        kinds = [Kinds(pair.clause, self.relations.column_types, self.output.types) for pair in pairs]
         wrong = [error for each in kinds for error in each.found]
         if wrong or not pairs:
             self.output.found += wrong
@@ -163,7 +163,7 @@ class _KeptRules:
                 return []
         rule = ast.SouffleRule(subsumption.span, heads, subsumption.body)
         classes = set(map(type, nodes((heads, subsumption.body))))
-        return clauses(rule, self.relations.columns(), classes, self.output.found)
+        return clauses(rule, self.relations.columns, classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:
         extreme = self.columns[column]
@@ -245,9 +245,9 @@ class _KeptRules:
         marks = {self.space.fresh("mark"): output.types.type_of("number")} if recursive else {}
         columns = dict(zip(self.columns, self.types, strict=True)) | marks
         output.declare(dominated, columns.items(), self.span)
-        types = self.relations.column_types()
+        types = self.relations.column_types
         own = types[self.each.relation.name]
-        types |= {f"%{dominated}": [*own, *("number" for _ in marks)], f"%{self.each.offers}": own}
+        types = types | {f"%{dominated}": [*own, *("number" for _ in marks)], f"%{self.each.offers}": own}
         for pair in pairs:
             for clause in pair.as_clauses(f"%{dominated}", f"%{self.each.offers}"):
                 (head,) = clause.heads

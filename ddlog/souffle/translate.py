@@ -120,7 +120,7 @@ class _Translator:
         self.types.name_all(self.space)
         self.found += self.types.found
         _stop_at(self.found)
-        columns = self.relations.column_types()
+        columns = self.relations.column_types
         plain = self._without_inline(self._clauses(), columns)
         typed = [self._typed(clause, columns) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
@@ -157,7 +157,7 @@ class _Translator:
 
     def _clauses(self) -> list[HornClause]:
         """The clauses of all rules in which nothing is wrong so far."""
-        columns, result = self.relations.columns(), []
+        columns, result = self.relations.columns, []
         for rule in self.items:
             if isinstance(rule, ast.SouffleRule):
                 found: list[Diagnostic] = []
