@@ -264,6 +264,12 @@ class _Translator:
                 if read.name in declared:
                     heads = (head.name for head in clause.heads if head.name in declared)
                     successors[read.name] |= dict.fromkeys(heads)
+        for each in declared.values():
+            reads = (
+                read for one in each.subsumptions for read in atoms_of(one.body) if read.name in declared
+            )
+            for read in reads:
+                successors[read.name][each.relation.name] = None
         for number, group in enumerate(strongly_connected(successors), 1):
             for name in group:
                 if len(group) > 1 or name in successors[name]:
