@@ -222,7 +222,7 @@ class SouffleActions:
     def user_call(self, span: Span, name: Lexeme, args: Any) -> ast.UserCall:
         return ast.UserCall(span, name.value, self._values(args))
 
-    def call(self, span: Span, name: Lexeme, args: Any) -> ast.FunctorCall | ast.Counter:
+    def call(self, span: Span, name: Lexeme, args: Any) -> ast.FunctorCall | ast.Counter | ast.Unnamed:
         if name.value == "autoinc":
             return ast.Counter(span)
         if name.value == "recursive_iteration_cnt":

@@ -266,7 +266,7 @@ class _KeptRules:
         output.rule(unmarked, [self._offers()], self.span)
         output.rule(marked, [marked], self.span)
         most = self.space.fresh("most")
-        found = self._grouped("$.group_by($).max()", name(*marks, self.span), every)
+        found = self._grouped("$.group_by($).max()", name(next(iter(marks)), self.span), every)
         exprs = [let(most, found, self.span), tree("$ == 0", name(most, self.span), at=self.span)]
         self._rule([row(dominated, columns, self.span)], exprs, self._named(every))
 
