@@ -76,13 +76,15 @@ class SouffleActions:
     def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive | ast.Ignored, ...]:
         if word == ".debug_delta":
             return (ast.Ignored(span, ".debug_delta has no meaning here and is left out"),)
-        return tuple(
-            ast.Directive(name.span, word.removeprefix("."), name.value, parameters)
-            for name, parameters in targets
-        )
+        made: list[ast.Directive] = []
+        given: Any = ()  # those of a target hold for the targets before it that have none
+        for name, parameters in reversed(targets):
+            given = given if parameters is None else parameters
+            made.append(ast.Directive(name.span, word.removeprefix("."), name.value, given))
+        return tuple(reversed(made))
 
     def target(self, span: Span, name: Lexeme, parameters: Any) -> tuple[Lexeme, Any]:
-        return name, parameters or ()
+        return name, parameters
 
     def parameter(self, span: Span, word: str, value: str) -> tuple[str, str]:
         return word, value
@@ -192,9 +194,12 @@ class SouffleActions:
 
     def variable(self, span: Span, name: Lexeme) -> ast.Named:
         if name.value == "__ITERATION__":
-            why = "a recursion here is what it is when nothing changes any more, whatever its rounds were"
-            self.found.append(errors.CannotTranslate(what=f"`{name.value}`", why=why, span=span))
+            self._no_rounds(span, name.value)
         return ast.Named(span, name.value)
+
+    def _no_rounds(self, span: Span, what: str) -> None:
+        why = "a recursion here is what it is when nothing changes any more, whatever its rounds were"
+        self.found.append(errors.CannotTranslate(what=f"`{what}`", why=why, span=span))
 
     def number(self, span: Span, token: Lexeme) -> ast.Number:
         text = token.value.removesuffix("u")
@@ -217,9 +222,12 @@ class SouffleActions:
     def user_call(self, span: Span, name: Lexeme, args: Any) -> ast.UserCall:
         return ast.UserCall(span, name.value, self._values(args))
 
-    def call(self, span: Span, name: Lexeme, args: Any) -> ast.FunctorCall | ast.Counter:
+    def call(self, span: Span, name: Lexeme, args: Any) -> ast.FunctorCall | ast.Counter | ast.Unnamed:
         if name.value == "autoinc":
             return ast.Counter(span)
+        if name.value == "recursive_iteration_cnt":
+            self._no_rounds(span, name.value)
+            return ast.Unnamed(span)
         return ast.FunctorCall(span, name.value, self._values(args))
 
     def extremum_call(self, span: Span, name: str, first: Any, rest: Any) -> ast.FunctorCall:

@@ -23,22 +23,24 @@ _DEEPEST = 100  # levels of components in each other
 def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:
     """A program with its components instantiated, and the errors in them."""
     run = _Instantiation()
-    return list(run.scope(items, _ComponentScope("", {}, None, {}), 0)), run.found
+    return list(run.scope(items, _ComponentScope("", {}, None, {}, None), 0)), run.found
 
 
 @dataclass(frozen=True)
 class _ComponentScope:
     """The names that one instance of a component sees: the prefix of the instance; the full name of each
-    relation, type and instance in it, by kind and name; the enclosing scope; and each component declared in
-    it with the scope of its declaration."""
+    relation, type, branch and instance in it, by kind and name; the scope of its `.init`, where other names
+    are looked for; each component declared in it with the scope of its declaration; and the scope where its
+    own component is declared, in which other components are looked for."""
 
     prefix: str
     names: dict[tuple[str, str], str]
     outer: _ComponentScope | None
     components: dict[str, tuple[ast.ComponentDecl, _ComponentScope]]
+    home: _ComponentScope | None
 
     def full_name(self, name: str, kind: str) -> str:
-        """The name of a relation or a type as seen from here; one that no scope knows stays as it is."""
+        """The name of a relation, a type or a branch as seen from here; one that no scope knows stays."""
         first, dot, rest = name.partition(".")
         scope: _ComponentScope | None = self
         while scope is not None:
@@ -53,14 +55,14 @@ class _ComponentScope:
         while scope is not None:
             if name in scope.components:
                 return scope.components[name]
-            scope = scope.outer
+            scope = scope.home
         return None
 
     def component_names(self) -> Iterator[str]:
         scope: _ComponentScope | None = self
         while scope is not None:
             yield from scope.components
-            scope = scope.outer
+            scope = scope.home
 
 
 class _Instantiation:
@@ -96,6 +98,8 @@ class _Instantiation:
                 scope.names["instance", name] = scope.prefix + name
             case ast.AliasType(_, name) | ast.RecordType(_, name) | ast.BranchType(_, name):
                 scope.names["type", name] = scope.prefix + name
+                for branch in item.branches if isinstance(item, ast.BranchType) else ():
+                    scope.names["branch", branch.name] = scope.prefix + branch.name
 
     def _init(self, init: ast.Init, scope: _ComponentScope, depth: int) -> Iterator[ast.Item]:
         if depth > _DEEPEST:
@@ -105,7 +109,7 @@ class _Instantiation:
         if found is None:
             return
         component, home = found
-        inner = _ComponentScope(f"{scope.prefix}{init.name}.", {}, home, {})
+        inner = _ComponentScope(f"{scope.prefix}{init.name}.", {}, scope, {}, home)
         use = replace(init.component, args=tuple(scope.full_name(e, "type") for e in init.component.args))
         items = self._items(component, use, home, (component.type.name,))
         yield from self.scope(items, inner, depth + 1)
@@ -166,6 +170,8 @@ class _Instantiation:
 
 def _substitution(given: Mapping[str, str]) -> Callable[[str, str], str]:
     def substituted(name: str, kind: str) -> str:
+        if kind == "branch":
+            return name
         first, dot, rest = name.partition(".")
         return given.get(first, first) + dot + rest
 
@@ -185,7 +191,7 @@ def _heads(item: ast.Item) -> tuple[ast.Predicate, ...]:
     return ()
 
 
-# The fields of nodes that name a relation, a type or a component, and which of them.
+# The fields of nodes that name a relation, a type, a branch or a component, and which of them.
 _NAMES: dict[type, dict[str, str]] = {
     ast.Predicate: {"name": "relation"},
     ast.TypeCast: {"type": "type"},
@@ -193,6 +199,8 @@ _NAMES: dict[type, dict[str, str]] = {
     ast.AliasType: {"name": "type", "bases": "type"},
     ast.RecordType: {"name": "type"},
     ast.BranchType: {"name": "type"},
+    ast.BranchDecl: {"name": "branch"},
+    ast.Branch: {"name": "branch"},
     ast.SouffleRelation: {"name": "relation"},
     ast.Directive: {"relation": "relation"},
     ast.ComponentType: {"name": "component", "args": "type"},
@@ -201,7 +209,8 @@ _NAMES: dict[type, dict[str, str]] = {
 
 
 def renamed(node: Any, name: Callable[[str, str], str]) -> Any:
-    """The node with other names of relations, types and components: `name` gives them by name and kind."""
+    """The node with other names of relations, types, branches and components: `name` gives them by name and
+    kind."""
 
     def change(each: Any) -> Any:
         changes: dict[str, Any] = {}

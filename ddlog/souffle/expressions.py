@@ -230,7 +230,8 @@ class ArgumentWriter:
 
     def _conversion(self, call: ast.FunctorCall) -> syntax.Expr:
         kind = self.kinds.of(call.args[0]) if call.args else ""
-        template = CONVERSIONS.get((call.name, kind))
+        is_ordinal = call.name == "ord" and (kind in self.types.records or kind in self.types.unions)
+        template = CONVERSIONS.get((call.name, "symbol" if is_ordinal else kind))
         if template is None:
             what, why = f"`{call.name}` of a {kind}", "there is no such conversion"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=call.span))

@@ -120,8 +120,8 @@ function float_of(s: string): {float} {{
     sql::sure(found, s, "number")
 }}""",
     "ordinal": """\
-function ordinal(s: string): {number} {{
-    (hash64(s) >> (65 - {word})) as {bits} as {number}
+function ordinal(x: 'X): {number} {{
+    (hash64(x) >> (65 - {word})) as {bits} as {number}
 }}""",
     "row_number": """\
 function row_number(row: 'Row): {number} {{

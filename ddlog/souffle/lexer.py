@@ -40,11 +40,12 @@ _TOKEN = re.compile(
   | (?P<BRANCH>     \$ [A-Za-z_?][\w?]* (?: \. [A-Za-z_?][\w?]* )* )
   | (?P<QUALIFIED>  [A-Za-z_?][\w?]* (?: \. [A-Za-z_?][\w?]* )+ )
   | (?P<IDENT>      [A-Za-z_?][\w?]* )
+  | (?P<ADDRESS>    (?: PART \. ){3} PART \b )
   | (?P<FLOAT>      [0-9]+ (?: \. [0-9]+ (?: [eE][+-]?[0-9]+ )? | [eE][+-]?[0-9]+ ) \b )
   | (?P<NUMBER>     (?: 0x[0-9A-Fa-f]+ | 0b[01]+ | [0-9]+ ) u? \b )
   | (?P<OPEN>       " )
   | (?P<SIGN>       :- | \*\* | <: | <= | >= | != | && | \|\| | . )
-    """,
+    """.replace("PART", "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"),
     re.VERBOSE | re.ASCII,
 )
 _FOR_PREPROCESSOR = {".include": "INCLUDE", ".once": "ONCE"}
@@ -64,6 +65,7 @@ SPELLINGS = {
 _STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
+_ESCAPES |= {"a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
 
 def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) -> Iterator[Lexeme]:
@@ -100,6 +102,9 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
             found.append(BadCharacter("#", span=places.span(start, start + 1)))
         elif kind == "SIGN" and value not in words:
             found.append(BadCharacter(value, span=places.span(start, at), help=SPELLINGS.get(value, "")))
+        elif kind == "ADDRESS":
+            number = bytes(map(int, value.split("."))).hex()
+            yield Lexeme("NUMBER", f"0x{number}", places, start, at)
         elif kind != "SPACE":
             yield Lexeme(words.get(value, kind), value, places, start, at)
 

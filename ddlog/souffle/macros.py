@@ -23,11 +23,13 @@ _PASTE, _QUOTE = "PASTE", "QUOTE"  # kinds of tokens that occur only in bodies
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A definition. `parameters` is None for one that is used without parentheses."""
+    """A definition. `parameters` is None for one that is used without parentheses. The last one of an open
+    macro takes all further arguments."""
 
     text: str
     body: tuple[Lexeme, ...]
     parameters: tuple[str, ...] | None = None
+    is_open: bool = False
 
 
 class Macros:
@@ -49,14 +51,18 @@ class Macros:
             return "a name is missing"
         name, bracketed, listed, body = match.groups()
         parameters: tuple[str, ...] | None = None
+        is_open = False
         if bracketed is not None:
             parameters = tuple(map(str.strip, listed.split(","))) if listed.strip() else ()
+            is_open = listed.rstrip().endswith("...")
+            if is_open:
+                parameters = (*parameters[:-1], parameters[-1][:-3].strip() or "__VA_ARGS__")
             if not all(map(_PARAMETER.match, parameters)) or len(set(parameters)) < len(parameters):
                 return "the parameters of a macro are different names"
         elif body.startswith("("):
             return "`)` is missing after the parameters"
         made = tuple(self._body(body, parameters or (), line))
-        self.defined[name] = Macro(body, made, parameters)
+        self.defined[name] = Macro(body, made, parameters, is_open)
         return ""
 
     def expanded(self, given: Sequence[Lexeme], hidden: frozenset[str] = frozenset()) -> Iterator[Lexeme]:
@@ -77,7 +83,15 @@ class Macros:
                     continue
                 arguments, at = self._arguments(given, at, macro, token)
             placed = [_at(each, token) for each in self._replaced(macro, arguments, hidden)]
-            yield from self.expanded(placed, hidden | {token.value})
+            made = list(self.expanded(placed, hidden | {token.value}))
+            if made and at < len(given) and _sign(given[at]) == "(" and self._is_called(made[-1], hidden):
+                given, at = [made.pop(), *given[at:]], 0  # its arguments stand after the use
+            yield from made
+
+    def _is_called(self, token: Lexeme, hidden: frozenset[str]) -> bool:
+        """Whether the token is the name of a macro with parameters."""
+        macro = self.defined.get(token.value) if token.kind != "STRING" else None
+        return macro is not None and macro.parameters is not None and token.value not in hidden
 
     # ---------------------------------------------------------------- bodies
 
@@ -116,7 +130,8 @@ class Macros:
             depth += (sign == "(") - (sign == ")")
             if not depth:
                 return self._counted(arguments, macro, use), position + 1
-            if sign == "," and depth == 1:
+            is_last = macro.is_open and len(arguments) == len(macro.parameters or ())
+            if sign == "," and depth == 1 and not is_last:
                 arguments.append([])
             elif position > at:
                 arguments[-1].append(token)
@@ -129,7 +144,7 @@ class Macros:
         width = len(macro.parameters)
         if not width and arguments == [[]]:
             return []
-        if len(arguments) != width:
+        if len(arguments) != width and not (macro.is_open and len(arguments) == width - 1):
             self._wrong(use, f"it has {counted(width, 'parameter')}, and {len(arguments)} are given")
         return (arguments + [[]] * width)[:width]
 

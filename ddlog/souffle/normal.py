@@ -46,6 +46,29 @@ def clauses(
     return [run.clause(rule, body) for body in bodies]
 
 
+def without_ordinals(items: Sequence[ast.Item]) -> Sequence[ast.Item]:
+    """The program with `x < y` for `ord(x) < ord(y)`: values are in an order of their own, as arbitrary as
+    that of Soufflé. Where the program has such numbers for other ends, too, as in `min ord(x) : ...`, they
+    are compared as numbers, so that there is one order."""
+    calls = [each for each in nodes(tuple(items)) if isinstance(each, ast.FunctorCall) and each.name == "ord"]
+    pairs = [each for each in nodes(tuple(items)) if calls and _compares_ordinals(each)]
+    ops = ("=", "!=") if len(calls) > 2 * len(pairs) else tuple(OPPOSITE)
+
+    def change(node: Any) -> Any:
+        if _compares_ordinals(node) and node.op in ops:
+            return replace(node, left=node.left.args[0], right=node.right.args[0])
+        return node
+
+    return rebuilt(tuple(items), change) if pairs else items
+
+
+def _compares_ordinals(node: Any) -> bool:
+    match node:
+        case ast.Compare(_, _, ast.FunctorCall(_, "ord", (_,)), ast.FunctorCall(_, "ord", (_,))):
+            return True
+    return False
+
+
 class _Normalizer:
     def __init__(
         self, columns: Mapping[str, Sequence[str]], classes: set[type], found: list[Diagnostic]
@@ -127,11 +150,6 @@ class _Normalizer:
                 return [RowNumber(span, name)]
             case ast.Compare(span, "=", ast.Named(_, name), ast.FunctorCall(_, "range", args)):
                 return [Range(span, name, rebuilt(args, take, ast.Aggregator))]
-            case ast.Compare(
-                span, op, ast.FunctorCall(_, "ord", (one,)), ast.FunctorCall(_, "ord", (other,))
-            ):
-                # Texts are in an order of their own, as arbitrary as that of Soufflé.
-                return [_without_values(ast.Compare(span, op, one, other), take)]
             case ast.Not(span, inner):
                 return [Negated(span, _without_values(inner, take))]
             case _:

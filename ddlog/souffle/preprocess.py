@@ -146,6 +146,8 @@ class _Preprocessor:
                 self.once.add(self.including[-1].resolve())
             case "line" | "" | "pragma" | "warning":
                 pass
+            case _ if word.isdecimal():  # where the lines come from, as a preprocessor writes it
+                pass
             case "error":
                 self._wrong(line.span, word, rest)
             case _:

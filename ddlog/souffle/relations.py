@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .. import syntax
 from ..errors import souffle as errors
@@ -107,10 +108,12 @@ class Relations:
             for attribute in each.relation.attributes if each.has("input") else ():
                 self.types.allow_nil(self.types.kind(attribute.type))
 
+    @cached_property
     def columns(self) -> dict[str, list[str]]:
         """The names of the columns of each relation."""
         return {name: [a.name for a in each.relation.attributes] for name, each in self.declared.items()}
 
+    @cached_property
     def column_types(self) -> dict[str, list[str]]:
         """The types of the columns of each relation."""
         return {name: [a.type for a in each.relation.attributes] for name, each in self.declared.items()}

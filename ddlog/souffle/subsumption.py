@@ -18,7 +18,7 @@ from functools import reduce
 from .. import syntax
 from ..errors import souffle as errors
 from ..errors.unknown import unknown_name
-from ..syntax.templates import arguments, atom, items, let, name, placed, tree, tuple_type
+from ..syntax.templates import arguments, atom, integer, items, let, name, placed, tree, tuple_type
 from ..syntax.walk import nodes
 from . import syntax as ast
 from .clauses import HornClause, Literal, Negated, names_of
@@ -131,7 +131,7 @@ class _KeptRules:
 
     def _undominated(self) -> None:
         pairs = [_Pair(clause) for s in self.each.subsumptions for clause in self._clauses_of(s)]
-        kinds = [Kinds(pair.clause, self.relations.column_types(), self.output.types) for pair in pairs]
+        kinds = [Kinds(pair.clause, self.relations.column_types, self.output.types) for pair in pairs]
         wrong = [error for each in kinds for error in each.found]
         if wrong or not pairs:
             self.output.found += wrong
@@ -163,7 +163,7 @@ class _KeptRules:
                 return []
         rule = ast.SouffleRule(subsumption.span, heads, subsumption.body)
         classes = set(map(type, nodes((heads, subsumption.body))))
-        return clauses(rule, self.relations.columns(), classes, self.output.found)
+        return clauses(rule, self.relations.columns, classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:
         extreme = self.columns[column]
@@ -237,18 +237,38 @@ class _KeptRules:
                 yield syntax.Assign(items(*parts, at=self.span), name(side, self.span), self.span)
 
     def _dominated(self, pairs: Sequence[_Pair]) -> None:
-        """A relation of the rows that others subsume, for a subsumption that reads relations."""
-        output, dominated = self.output, self.output.fresh(self.each.name + "Subsumed")
-        output.declare(dominated, zip(self.columns, self.types, strict=True), self.span)
-        types = self.relations.column_types()
-        types |= {f"%{each}": types[self.each.relation.name] for each in (dominated, self.each.offers)}
+        """A relation of the rows that others subsume, for a subsumption that reads relations. A recursion,
+        which can have no negation, marks all rows with 0, and these with 1, too, in the same round and all
+        later ones: what the other row was subsumed for may be gone by then."""
+        output, recursive = self.output, self.each.is_recursive
+        dominated = output.fresh(self.each.name + ("Marked" if recursive else "Subsumed"))
+        marks = {self.space.fresh("mark"): output.types.type_of("number")} if recursive else {}
+        columns = dict(zip(self.columns, self.types, strict=True)) | marks
+        output.declare(dominated, columns.items(), self.span)
+        types = self.relations.column_types
+        own = types[self.each.relation.name]
+        types = types | {f"%{dominated}": [*own, *("number" for _ in marks)], f"%{self.each.offers}": own}
         for pair in pairs:
             for clause in pair.as_clauses(f"%{dominated}", f"%{self.each.offers}"):
-                known = Kinds(clause, types, output.types)
-                write_clause(clause.heads, clause.body, known, output, output.head, clause.span)
-        subsumed = replace(row(dominated, self.columns, self.each.subsumptions[0].span), negated=True)
-        head = row(self.each.name, self.columns, self.span)
-        output.rule(head, [self._offers(), subsumed], self.span)
+                (head,) = clause.heads
+                heads = (
+                    replace(head, args=(*head.args, *(ast.Number(head.span, 1, "", True) for _ in marks))),
+                )
+                known = Kinds(replace(clause, heads=heads), types, output.types)
+                write_clause(heads, clause.body, known, output, output.head, clause.span)
+        every = range(len(self.columns))
+        if not recursive:
+            subsumed = replace(row(dominated, columns, self.each.subsumptions[0].span), negated=True)
+            self._rule([self._offers(), subsumed], [], self._named(every))
+            return
+        own_marks = (arguments([*self._named(every), integer(mark, self.span)]) for mark in (0, 1))
+        unmarked, marked = (atom(dominated, each, self.span) for each in own_marks)
+        output.rule(unmarked, [self._offers()], self.span)
+        output.rule(marked, [marked], self.span)
+        most = self.space.fresh("most")
+        found = self._grouped("$.group_by($).max()", name(next(iter(marks)), self.span), every)
+        exprs = [let(most, found, self.span), tree("$ == 0", name(most, self.span), at=self.span)]
+        self._rule([row(dominated, columns, self.span)], exprs, self._named(every))
 
     # ----------------------------------------------------------------- choice
 

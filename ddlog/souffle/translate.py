@@ -31,7 +31,7 @@ from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
 from .limits import RecursionLimits
 from .names import global_names
-from .normal import clauses
+from .normal import clauses, without_ordinals
 from .parser import parse
 from .preprocess import PreprocessorSettings
 from .printer import program_text
@@ -99,10 +99,10 @@ def _stop_at(found: Sequence[Diagnostic]) -> None:
 
 class _Translator:
     def __init__(self, source: Source, items: Sequence[ast.Item], word: int) -> None:
-        self.source, self.items = source, items
+        self.source, self.items = source, without_ordinals(items)
         self.found: list[Diagnostic] = []
         self.types = SouffleTypes(items, word)
-        self.relations = Relations(items, self.types, self.found)
+        self.relations = Relations(self.items, self.types, self.found)
         self.space = global_names()
         self.classes: set[type] = set()  # of the nodes in rules
         self.output = TranslationOutput(
@@ -120,7 +120,7 @@ class _Translator:
         self.types.name_all(self.space)
         self.found += self.types.found
         _stop_at(self.found)
-        columns = self.relations.column_types()
+        columns = self.relations.column_types
         plain = self._without_inline(self._clauses(), columns)
         typed = [self._typed(clause, columns) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
@@ -157,7 +157,7 @@ class _Translator:
 
     def _clauses(self) -> list[HornClause]:
         """The clauses of all rules in which nothing is wrong so far."""
-        columns, result = self.relations.columns(), []
+        columns, result = self.relations.columns, []
         for rule in self.items:
             if isinstance(rule, ast.SouffleRule):
                 found: list[Diagnostic] = []
@@ -264,6 +264,12 @@ class _Translator:
                 if read.name in declared:
                     heads = (head.name for head in clause.heads if head.name in declared)
                     successors[read.name] |= dict.fromkeys(heads)
+        for each in declared.values():
+            reads = (
+                read for one in each.subsumptions for read in atoms_of(one.body) if read.name in declared
+            )
+            for read in reads:
+                successors[read.name][each.relation.name] = None
         for number, group in enumerate(strongly_connected(successors), 1):
             for name in group:
                 if len(group) > 1 or name in successors[name]:

@@ -6,7 +6,7 @@ W(x, m) :- m = max y : { A(x, y) }.    means    W(x, m) :- m = max y : { A(_, y)
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from . import syntax as ast
@@ -19,24 +19,36 @@ def with_witnesses(clause: HornClause) -> Iterator[HornClause]:
     if not any(isinstance(literal, Summary) for literal in clause.body):
         yield clause
         return
-    for body in _bodies(clause.body, frozenset(), itertools.count(1)):
+    for body in _bodies(clause.body, frozenset(), names_of(clause.heads), itertools.count(1)):
         yield replace(clause, body=body)
 
 
 def _bodies(
-    body: Sequence[Literal], given: frozenset[str], number: itertools.count[int]
+    body: Sequence[Literal], given: frozenset[str], used: set[str], number: itertools.count[int]
 ) -> Iterator[tuple[Literal, ...]]:
+    """The bodies that a body becomes; `given` are the variables that what is around it binds, `used` those
+    that this uses."""
     body = tuple(_inside(literal, number) for literal in body)
     bound = bound_in(body, given)
+    lacking = (used | names_of(body)) - bound
     for i, literal in enumerate(body):
         if isinstance(literal, Summary) and literal.function in ("min", "max"):
-            witnesses = [name for name in literal.outer if name not in bound]
-            if witnesses:
-                for beside in _beside(literal, number):
+            witnesses = [name for name in literal.outer if name in lacking]
+            targets = _of_target(literal, lacking)
+            if witnesses or targets:
+                for beside in _beside(literal, targets, number):
                     plain = _without(literal, witnesses, number)
-                    yield from _bodies((*body[:i], plain, *beside, *body[i + 1 :]), given, number)
+                    yield from _bodies((*body[:i], plain, *beside, *body[i + 1 :]), given, used, number)
                 return
     yield body
+
+
+def _of_target(summary: Summary, lacking: set[str]) -> dict[str, str]:
+    """The variables of the target that are witnesses, with their names outside: nothing else binds these."""
+    bound = set.intersection(*(set(bound_in(body, summary.outer)) for body in summary.bodies))
+    local = (names_of(summary.target) & bound).difference(summary.outer)
+    outside = {name: name.partition("#")[0] for name in sorted(local)}
+    return {name: short for name, short in outside.items() if short in lacking}
 
 
 def _inside(literal: Literal, number: itertools.count[int]) -> Literal:
@@ -44,19 +56,21 @@ def _inside(literal: Literal, number: itertools.count[int]) -> Literal:
     if not isinstance(literal, Summary):
         return literal
     given = frozenset(literal.outer)
-    inner = tuple(each for body in literal.bodies for each in _bodies(body, given, number))
+    inner = tuple(each for body in literal.bodies for each in _bodies(body, given, set(), number))
     return literal if inner == literal.bodies else replace(literal, bodies=inner)
 
 
-def _beside(summary: Summary, number: itertools.count[int]) -> Iterator[tuple[Literal, ...]]:
+def _beside(
+    summary: Summary, targets: Mapping[str, str], number: itertools.count[int]
+) -> Iterator[tuple[Literal, ...]]:
     """The alternatives of the body, for the value that the aggregate has."""
     assert summary.target is not None
     for body in summary.bodies:
         own = (names_of(body) | names_of(summary.target)) - set(summary.outer)
-        names = {name: _fresh(name, number) for name in sorted(own)}
+        names = {name: targets.get(name) or _fresh(name, number) for name in sorted(own)}
         value = renamed(summary.target, names)
         result = ast.Named(summary.span, summary.var)
-        if isinstance(value, ast.Named):
+        if isinstance(value, ast.Named) and not targets:
             names[summary.target.name] = summary.var  # type: ignore[union-attr]
             yield renamed(body, names)
         else:

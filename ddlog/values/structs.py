@@ -143,8 +143,9 @@ def _nested_without_end(typedefs: TypeDefs) -> set[str]:
     }
     holders: dict[str, list[str]] = {}
     waiting = {}
+    known = typedefs.keys() | {ANY}
     for name, types in fields.items():
-        held = {inner for of in types for inner in named_in(of)} & (typedefs.keys() | {ANY})
+        held = {inner for of in types for inner in named_in(of)} & known
         waiting[name] = len(held)
         for inner in held:
             holders.setdefault(inner, []).append(name)

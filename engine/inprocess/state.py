@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from ..circuit import (
     Circuit,
@@ -163,12 +163,12 @@ class State:
 
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""
+        return (fixpoint, relation) in self._read_results
+
+    @cached_property
+    def _read_results(self) -> set[tuple[NodeId, str]]:
+        """The relations of recursions that something reads, or may ask for."""
         nodes = self.circuit.nodes
-        results = {
-            at
-            for at, node in enumerate(nodes)
-            if isinstance(node, FixpointResult) and (node.fixpoint, node.relation) == (fixpoint, relation)
-        }
         asked = {shown(self.circuit, at) for _, at in self.circuit.relations}
         imports = (
             n.node
@@ -177,8 +177,12 @@ class State:
             for n in node.body.nodes
             if isinstance(n, Import)
         )
-        read = {source for node in nodes for source in node.reads()} | {*imports}
-        return not results.isdisjoint(asked | read)
+        read = {source for node in nodes for source in node.reads()}.union(imports, asked)
+        return {
+            (node.fixpoint, node.relation)
+            for at, node in enumerate(nodes)
+            if isinstance(node, FixpointResult) and at in read
+        }
 
     def _read(self) -> set[NodeId]:
         """The nodes whose integrals an operator needs."""
