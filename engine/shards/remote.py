@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
+from ..interrupt import immediate
 from ..maintenance import Mode
 from .bootstrap import Address
 from .placement import Placed, placed
@@ -99,9 +100,10 @@ def open_remote(
     work = pickled(Work(whole, nan, maintain, share))
 
     def opened() -> Opened:
-        with suppress(WorkersMissing):
+        with immediate():  # machines may not come
+            with suppress(WorkersMissing):
+                return _opened(work, count, launch, host, bind or host, patience, encrypt)
             return _opened(work, count, launch, host, bind or host, patience, encrypt)
-        return _opened(work, count, launch, host, bind or host, patience, encrypt)
 
     return Sharded(whole, opened, nan, 1, memory_limit, values, maintain)
 
