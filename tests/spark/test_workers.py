@@ -271,6 +271,15 @@ def test_what_is_said_of_a_large_state(spark: SparkSession) -> None:
     assert advice.share(on_yarn, 4) == 192 << 20
 
 
+def test_executors_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = mock.Mock()
+    workers_of_spark.launch_on(session)(("nowhere", 1), b"", 1)
+    begin = session.range.return_value.mapInArrow.call_args.args[0]
+    monkeypatch.setattr(workers_of_spark, "version", lambda _: "0.1")
+    with pytest.raises(RuntimeError, match=r"an executor has ddlog 0\.1, and the driver ddlog"):
+        next(begin(iter(())))
+
+
 def test_workers_encrypt_where_spark_does(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package for it, nothing is sent."""
     encrypting, few = "spark.network.crypto.enabled", SparkOptions(driver_rows=2, workers=2)
