@@ -73,15 +73,15 @@ class _Following:
         """The directory."""
         return Path(self.options.follow or "").resolve()
 
-    def begin(self, batches: Callable[[], int], first: Changes | None = None) -> Receiver | None:
-        """Commits the facts, unless the `first` changes are known, and gives out what follows from them if
-        no batches came before. Returns the receiver of further changes. Raises DDlogError."""
+    def begin(self, batches: Callable[[], int]) -> Receiver | None:
+        """Commits the facts, and gives out what follows from them if no batches came before. Returns the
+        receiver of further changes. Raises DDlogError."""
         session, options = self.session, self.options
         if session.state.durable is not None and options.output is not None:
             since = 1 if options.checkpoint is None else 0
             StateFiles(session, self.names, Path(options.output), first=since)
         with self.progress:
-            changes = _first_commit(self) if first is None else first
+            changes = _first_commit(self)
         receive, done = _receiver(session, options, self.names), batches()
         if done:
             self.note(f"continuing after epoch {done} of {options.checkpoint or options.state}")
@@ -107,18 +107,16 @@ def follow(
     Gives out the changes of the relations `names`. Raises DDlogError.
     """
     run = _Following(session, options, names, note, progress, refuse)
-    if session.spark is None and not _known_to_spark(session, options):
+    if session.spark is None and not _known_to_spark(session):
         _watch(run)
     else:
         _stream(run)
 
 
-def _known_to_spark(session: Session, options: RunOptions) -> bool:
+def _known_to_spark(session: Session) -> bool:
     """Whether an earlier run left what it read in a checkpoint of Spark."""
     durable = session.state.durable
-    return _has_old_log(session, options) or (
-        durable is not None and durable.positions.of(_STREAM) is not None
-    )
+    return durable is not None and durable.positions.of(_STREAM) is not None
 
 
 def _watch(run: _Following) -> None:
@@ -155,10 +153,9 @@ def _stream(run: _Following) -> None:
 
     session, options = run.session, run.options
     spark = session.spark or open_session(conf=dict(options.engine.conf))
-    first = _first_of_old(run) if _has_old_log(session, options) else None
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
-        receive = run.begin(lambda: _after(epochs.position(_STREAM)), first)
+        receive = run.begin(lambda: _after(epochs.position(_STREAM)))
         stream = SparkStream(epochs, _STREAM, receive)
         files = spark.readStream.format("binaryFile").schema(_FILES).option("recursiveFileLookup", "true")
         files = files.option("maxFileAge", _AGE)
@@ -211,24 +208,6 @@ def _facts(run: _Following) -> Changes:
     if not options.input:
         return run.session.start()
     return run.session.load(options.input, note=run.note, replace=options.replace, refuse=run.refuse)
-
-
-def _has_old_log(session: Session, options: RunOptions) -> bool:
-    return options.checkpoint is not None and session.state.durable is None
-
-
-def _first_of_old(run: _Following) -> Changes:
-    """Begins a session whose checkpoint is of an earlier version, which does not hold the facts. Raises
-    DDlogError if it began with others."""
-    from ..spark.streaming.identity import facts_digest
-    from ..spark.streaming.oldcheckpoint import OldLog, set_aside
-    from ..spark.streaming.places import local_path
-
-    options = run.options
-    log = OldLog(set_aside(local_path(options.checkpoint or "")), run.session.program)
-    if log.entries and log.entries[-1].facts != facts_digest(options.input):
-        raise DDlogError([CheckpointOfOtherFacts(str(options.checkpoint))])
-    return _facts(run)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from ..sessions.options import SessionOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
-from ..spark.streaming.places import is_old, local_path, prepare, state_place
+from ..spark.streaming.places import local_path, prepare, state_place
 from .options import NO_STATE, StateOptions, check_state_options
 from .progress import ProgressLine
 from .statefile import check_input
@@ -63,10 +63,10 @@ def launch(
     if directory is not None and open_to_all and options.engine == "auto":
         if (directory / "state").exists():
             options = replace(options, engine="in-process")
-        elif (directory / "log").is_dir() and not is_old(directory):
+        elif (directory / "log").is_dir():
             asks_for_spark = f"the checkpoint {directory}"
     choice = choose(options, lambda: _size(places), asks_for_spark)
-    if directory is not None and not is_old(directory):
+    if directory is not None:
         prepare(directory)
         state = replace(state, state=str(state_place(directory, choice.spark)))
     given = SessionOptions(

@@ -25,17 +25,6 @@ class CheckpointNotLocal(Diagnostic):
     path: str
 
 
-class CheckpointOfOtherInputs(Diagnostic):
-    """A checkpoint of a program with other input relations."""
-
-    title = "{path} is the checkpoint of a program with other input relations: {difference}"
-    suggestion = (
-        "between two runs on a checkpoint the rules may change, but not the input relations and their types"
-    )
-    path: str
-    difference: str
-
-
 class CheckpointOfOtherFacts(Diagnostic):
     """A checkpoint that was begun on other facts."""
 

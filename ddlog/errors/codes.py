@@ -121,7 +121,7 @@ _KINDS = {
         "NeedsProgram NoHistory EpochExpected NeedsState KeyOfSeveral"
     ),
     "checkpoints": (
-        "OtherCheckpoint CheckpointNotLocal CheckpointOfOtherInputs CheckpointOfOtherFacts "
+        "OtherCheckpoint CheckpointNotLocal - CheckpointOfOtherFacts "
         "CheckpointTooLate StateNotAtOnce CheckpointMismatch"
     ),
     "follow": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from ddlog.sessions.session import Session
 from ddlog.spark.state.durable import FolderDurable
 from ddlog.spark.streaming.epochs import StreamBatch, StreamEpochs
 from ddlog.spark.streaming.inputchange import RowsChange
-from ddlog.spark.streaming.oldcheckpoint import described_inputs
 from ddlog.spark.streaming.stream import epochs_of
 
 from .streaming import PATHS, WINDOWED, Source, Told, closure, contents, edge, edges, program, run_once
@@ -303,84 +301,6 @@ def test_windows_follow_streams_durably(spark: SparkSession, tmp_path: Path, eng
         assert found == expected, cut
 
 
-OLD = Path(__file__).parent / "oldcheckpoints"
-
-
-@pytest.mark.parametrize(
-    ("name", "engine"), [("timed", "in-process"), ("folded", "in-process"), ("folded", "spark")]
-)
-def test_checkpoints_of_earlier_versions_become_states(
-    spark: SparkSession, tmp_path: Path, name: str, engine: str
-) -> None:
-    """The old log has the first six batches; in `folded` the first ones are one change."""
-    with compile(TIMED).session(engine="in-process") as session:
-        expected = applied(session, spark, None, 0, len(BATCHES))
-        at_end = {name: sorted(session[name].weighted()) for name in ("Two", "Ever", "Thrice")}
-    place = tmp_path / "state"
-    shutil.copytree(OLD / name, place)
-    for first, last in [(6, 7), (7, len(BATCHES))]:
-        session = compile(TIMED).session(engine=engine)
-        assert applied(session, spark, place, first, last) == expected[first:last]
-        forget(session)
-    assert not (place / "old").exists()
-    (place / "old.over" / "log").mkdir(parents=True)  # what is left if the process ends while the log goes
-    session = compile(TIMED).session(engine=engine)
-    epochs_of(session, spark, place)
-    assert {name: sorted(session[name].weighted()) for name in at_end} == at_end
-    forget(session)
-
-
-def test_an_old_log_changes_what_is_there(spark: SparkSession, tmp_path: Path) -> None:
-    """Insertions of rows that are there, and deletions of others that are not, had no effect."""
-    place = tmp_path / "state"
-    shutil.copytree(OLD / "kinds", place)
-    for number in range(2):
-        session = program().session(engine="in-process")
-        if number == 0:
-            session.insert("Edge", (1, 2))
-            session.commit()
-        found = epochs_of(session, spark, place)
-        assert contents(session, "Edge") == {(4, 5)}
-        assert [(row.at, count) for row, count in session["Visit"].weighted()] == [(7, 1), (8, 1)]
-        assert contents(session, "Name") == {(7, "b")}
-        position = found.position("s")
-        assert position is not None
-        assert (position.query, position.batch) == ("q", 1)
-        known = found.position("")
-        assert known is not None
-        assert known.query == "facts"
-        forget(session)
-
-
-def test_a_damaged_old_log_is_no_reason_to_guess(spark: SparkSession, tmp_path: Path) -> None:
-    spoils: list[tuple[Callable[[Path], object], str]] = [
-        (lambda at: (at / "log" / "epoch-0000000001.json").unlink(), "epoch 1 is missing"),
-        (lambda at: (at / "log" / "epoch-0000000001.json").write_text("{"), "is not what was written"),
-        (lambda at: (at / "ddlog.json").write_text('{"format": 7}'), "another version"),
-        (
-            lambda at: shutil.rmtree(at / "data" / "epoch-0000000001"),
-            "data/epoch-0000000001/0-Edge is missing",
-        ),
-    ]
-    for number, (spoil, message) in enumerate(spoils):
-        place = tmp_path / str(number)
-        shutil.copytree(OLD / "kinds", place)
-        spoil(place)
-        for _ in range(2):
-            with program().session(engine="in-process") as session, pytest.raises(DDlogError, match=message):
-                epochs_of(session, spark, place)
-    for before, now, what in [
-        ("input multiset", "input relation", "Visit differs in its kind"),
-        ("name: string)", "name: istring)", "Name differs in its columns"),
-        (" primary key (x) x.at", "", "Name differs in its primary key"),
-    ]:
-        place = tmp_path / what
-        shutil.copytree(OLD / "kinds", place)
-        changed = compile(f"typedef istring = T{{x: string}}\n{PATHS}".replace(before, now))
-        with changed.session(engine="in-process") as session, pytest.raises(DDlogError, match=what):
-            epochs_of(session, spark, place)
-
-
 # ---------------------------------------------------------------- files of changes
 
 
@@ -437,16 +357,6 @@ def test_other_rules_may_go_on_and_other_inputs_not(spark: SparkSession, tmp_pat
         changed = compile(f"typedef istring = T{{x: string}}\n{PATHS}".replace(before, now))
         with changed.session(engine="in-process") as session, pytest.raises(DDlogError, match=what):
             run_once(session, source, "Edge", checkpoint=state)
-
-
-def test_a_changed_type_is_another_input() -> None:
-    text = "typedef T = A{x: u8} | B\ntypedef P = P{t: T}\ninput relation R(p: P)"
-    described = [
-        described_inputs(each, each.checked.typedefs)
-        for each in (compile(text), compile(text.replace("A{x: u8}", "A{x: u16}")), compile(text + "\n"))
-    ]
-    assert described[0] != described[1]
-    assert described[0] == described[2]
 
 
 @pytest.mark.parametrize(

@@ -165,11 +165,10 @@ class DurableState(ABC):
     def _position_rows(self, stored: Stored) -> Iterable[tuple[PositionRow, int]]:
         """The rows of the relation of positions, with weights."""
 
-    def seed(self, state: SessionState, spans: Sequence[SeedSpan], positions: Sequence[PositionRow]) -> None:
+    def seed(self, state: SessionState, spans: Sequence[SeedSpan]) -> None:
         """Lets a state that is empty begin with epochs that are over. Inputs that no span has are as a
         session holds them."""
         self.keep_positions()
-        assert self.positions.stored is not None
         given = {name for _, _, changes in spans for name in changes}
         held = {
             name: each
@@ -180,7 +179,6 @@ class DurableState(ABC):
             (first, last, [(self.stored[name], rows) for name, rows in changes.items() if rows])
             for first, last, changes in spans
         ]
-        seeds[-1][2].append((self.positions.stored, [(row, 1) for row in positions]))
         self._seed(state, seeds, held)
         self.epoch, self.resumed = seeds[-1][1], True
         self.positions = self._read_positions()

@@ -6,27 +6,22 @@ state that is empty, and then, too, begins anew with the state, which also has w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from ...durability.forms import listed
 from ...durability.inputs import PAST
-from ...durability.positions import FACTS, PositionRow
 from ...errors.checkpoints import CheckpointTooLate
 from ...errors.diagnostics import DDlogError
 from ...sessions.opening import open_durable
 from ...sessions.options import SessionOptions
 from ...sessions.persistence.kept_schema import KeptSchema, kept_schema
 from ...sessions.persistence.windowcontents import KeptWindows
-from ...sessions.results.records import RecordColumns
 from ...sessions.session import Session
 from ...sessions.transactions.delays import Delays
 from ...sessions.transactions.durable_state import DurableState, SignedRows
-from ...values.layouts import Layouts
 from ...values.rows import Row
 from ..sessions.host import SparkHost
-from .oldcheckpoint import LogEntry, OldLog, discard, set_aside
-from .places import is_old, prepare, state_place
+from .places import prepare, state_place
 
 Spans = list[tuple[int, int, dict[str, SignedRows]]]
 """See `SeedSpan`."""
@@ -40,22 +35,17 @@ def attach(session: Session, directory: Path) -> None:
         raise DDlogError([CheckpointTooLate(", ".join(missing), "the session does not keep these inputs")])
     prepare(directory)
     windows = sorted({each.name.partition("$")[0] for each in program.relations.values() if each.window})
-    if windows and (state.started or is_old(directory)):
+    if windows and state.started:
         raise DDlogError([CheckpointTooLate(", ".join(windows), "these windows have begun without a state")])
-    log = OldLog(set_aside(directory), program) if is_old(directory) else None
     place = str(state_place(directory, session.on_spark))
     options = SessionOptions(state=place, max_iterations=state.max_iterations)
     durable = open_durable(program, state.kept, state.host, options)
     try:
-        if log is not None and log.entries and not durable.is_begun:
-            session.start()
-            _seed_from_log(session, durable, log)
-        elif state.started and not durable.is_begun:
+        if state.started and not durable.is_begun:
             _seed_from_session(session, durable)
     except BaseException:
         durable.close()
         raise
-    discard(directory)
     if state.started:
         _begin_anew(session)
     state.durable = durable
@@ -102,51 +92,12 @@ def _seed_from_session(session: Session, durable: DurableState) -> None:
     for name, stored in needed.stored.items():
         if stored.role == "input" and stored.kind == "stream" and name not in past:
             spans[-1][2][name] = _held(session, name)
-    durable.seed(state, spans, ())
-
-
-def _seed_from_log(session: Session, durable: DurableState, log: OldLog) -> None:
-    """Gives what the log of an earlier version holds, beside the facts of a session, to a state that is
-    empty."""
-    needed, last = _needed(session), log.entries[-1]
-    spans = _spans(last.epoch + 1, needed.depth)
-    sources = {source for source, _ in needed.delays.values()}
-    for name, stored in needed.stored.items():
-        source = name.removesuffix(PAST)
-        if source in sources and (stored.role == "past" or f"{source}{PAST}" not in needed.stored):
-            for first, end, changes in spans:
-                if stored.kind != "stream" or first == end:
-                    changes[name] = _summed(log.rows(f"{source}{PAST}", first - 1, end - 1))
-        elif stored.kind == "stream":
-            spans[-1][2][name] = log.rows(name, last.epoch, last.epoch)
-        else:
-            held = log.applied(session.program.relations[name], _input_rows(session, name))
-            spans[0][2][name] = held
-    durable.seed(session.state, spans, list(_positions(last)))
-
-
-def _positions(last: LogEntry) -> Iterable[PositionRow]:
-    for stream, at in last.streams.items():
-        yield stream, at["query"], at["batch"], last.epoch + 1
-    if last.facts is not None:
-        yield FACTS, last.facts, 0, 1
+    durable.seed(state, spans)
 
 
 def _held(session: Session, relation: str) -> SignedRows:
     rows = session.state.host.runtime.rows(relation)
     return list(zip(rows, rows.weights or [1] * len(rows), strict=True))
-
-
-def _input_rows(session: Session, relation: str) -> SignedRows:
-    """The rows of an input; in process without those that rules add."""
-    here, columns = session.state.host.offer.here, session.program.relations[relation].columns
-    if here is None or not columns:
-        return _held(session, relation)
-    held, layouts = here.input_held(relation), Layouts(session.typedefs)
-    fields = RecordColumns(((each.name, each.type) for each in columns), layouts)
-    rows = zip(*fields.together([listed(each) for each in held.columns]), strict=True)
-    weights = [1] * held.length if held.weights is None else held.weights.tolist()
-    return list(zip(rows, weights, strict=True))
 
 
 def _summed(rows: Sequence[tuple[Row, int]]) -> SignedRows:

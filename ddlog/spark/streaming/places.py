@@ -12,7 +12,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, NotAState
 
 _FILE = ("state", "state-lock", "state-shm", "state-wal")
-_OWN = frozenset({*_FILE, "data", "ddlog", "lock", "log", "old", "streams"})
+_OWN = frozenset({*_FILE, "data", "lock", "log", "streams"})
 
 
 def local_path(place: str | os.PathLike[str]) -> Path:
@@ -29,11 +29,6 @@ def local_path(place: str | os.PathLike[str]) -> Path:
 def state_place(directory: Path, on_spark: bool) -> Path:
     """The state of a checkpoint directory: the directory itself, or in process a file in it."""
     return directory if on_spark else directory / "state"
-
-
-def is_old(directory: Path) -> bool:
-    """Whether a checkpoint directory has a log of an earlier version; see `oldcheckpoint.py`."""
-    return (directory / "ddlog.json").exists() or (directory / "old").is_dir()
 
 
 def prepare(directory: Path) -> None:
