@@ -188,11 +188,11 @@ def test_workers_that_do_not_come_again(workers: Sharded, started: Started) -> N
     assert commit(workers, Road=[("d", "e", 1)])["Reach"].keys() == {(x, "e") for x in ("ä", "b", "c", "d")}
 
 
-def test_workers_that_end_while_they_start(started: Started) -> None:
-    """They are started again."""
+def test_a_worker_that_ends_while_it_starts(started: Started) -> None:
+    """Another one is started."""
     started.ending = True
-    open_remote(CIRCUIT, 2, started.launch, PICKLED).close()
-    assert len(started.processes) == 2
+    open_remote(CIRCUIT, 1, started.launch, PICKLED).close()
+    assert len(started.processes) == 1
 
 
 def test_a_worker_that_answers_too_late(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
