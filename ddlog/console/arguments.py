@@ -243,8 +243,9 @@ def _explain_error(commands: _Commands) -> None:
 
 def _circuit(commands: _Commands) -> None:
     circuit = _command(commands, "circuit", subcommands.circuit, "show the circuit of a program")
-    circuit.add_argument("--stage", choices=("relational", "incremental"), default="incremental",
-                         help="before or after the rewriting to changes (default: incremental)")  # fmt: skip
+    circuit.add_argument("--stage", choices=("relational", "incremental", "workers"), default="incremental",
+                         help="before or after the rewriting to changes, or as workers on Spark have it, "
+                              "with the exchanges of rows (default: incremental)")  # fmt: skip
     circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
     circuit.add_argument("--profile", metavar="FILE.json", type=_name,
                          help="with --output FILE.svg: mark the nodes by what they cost in a run that wrote "

@@ -218,7 +218,8 @@ class Program:
         records: str = "columns",
         demand: bool = True,
     ) -> Circuit:
-        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
+        """The circuit that computes `outputs` (the output relations): `relational`, `incremental`, or as
+        `workers` on Spark have it, with the exchanges by which rows come to the worker that owns them.
         `records` are a column for each field, as in-process, or `values`, as on Spark. Without `demand` all
         of what outputs on demand read is computed. Raises DDlogError."""
         from ..engine.incremental import incrementalize
@@ -228,8 +229,8 @@ class Program:
         from ..lowering.lower import lower, lower_in_columns
         from ..lowering.records import in_columns
 
-        if stage not in ("relational", "incremental"):
-            raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
+        if stage not in ("relational", "incremental", "workers"):
+            raise DDlogError([BadOptionValue("stage", repr(stage), "relational, incremental or workers")])
         wanted = None if outputs is None else tuple(map(self._named, outputs))
         with paused(), nested_values():
             if wanted is None:
@@ -246,6 +247,10 @@ class Program:
             relational = optimize(lowered)
             if records == "columns":
                 relational = spread_ordered(relational)
+            if stage == "workers":
+                from ..engine.shards.placement import placed
+
+                return placed(relational).circuit
             return relational if stage == "relational" else incrementalize(relational)
 
     def _named(self, name: str) -> str:

@@ -14,11 +14,13 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, TypeAlias
 
 from ..circuit import Circuit
 from ..inprocess.storage.interner import Values
+from ..interrupt import immediate
 from ..maintenance import Mode
 from .bootstrap import Address
 from .placement import Placed, placed
@@ -93,12 +95,15 @@ def open_remote(
     with their code; `memory_limit` is that of this process, and `share` the bytes that each worker may take,
     by default its part of the memory of its machine; `values` are those of another runtime; `encrypt`:
     whether what they say to each other is encrypted. Raises WorkersMissing if they do not come within
-    `patience` seconds from their start, now or when they are started again."""
+    `patience` seconds from their start, twice, now or when they are started again: one may end meanwhile."""
     whole = placed(circuit)
     work = pickled(Work(whole, nan, maintain, share))
 
     def opened() -> Opened:
-        return _opened(work, count, launch, host, bind or host, patience, encrypt)
+        with immediate():  # machines may not come
+            with suppress(WorkersMissing):
+                return _opened(work, count, launch, host, bind or host, patience, encrypt)
+            return _opened(work, count, launch, host, bind or host, patience, encrypt)
 
     return Sharded(whole, opened, nan, 1, memory_limit, values, maintain)
 
@@ -153,7 +158,7 @@ def received(line: Connection, deadline: float) -> Any:
 
 
 def _missing(came: int, count: int, patience: float) -> WorkersMissing:
-    return WorkersMissing(f"{came} of {count} workers came within {patience:g} seconds")
+    return WorkersMissing(f"{came} of {count} workers came within {patience:g} seconds, at the second try")
 
 
 def _came(door: Door, count: int, deadline: float, patience: float) -> list[tuple[Connection, Coming]]:

@@ -42,6 +42,7 @@ from ..inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ..inprocess.storage.threadpool import among
 from ..integrals import shown
 from ..maintenance import Coin, Mode
+from ..memory import Exhausted
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
 from .arrivals import Elsewhere
@@ -185,8 +186,10 @@ class Sharded(Member):
                 is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
                 if not self.committed or is_without_limit:  # no count of iterations was passed
                     raise
-                again = self._alone if self.placed.remembered else self._anew
-                return again(changes, max_iterations, progress, act)
+                try:
+                    return self._alone(changes, max_iterations, progress, act)
+                except (Exhausted, MemoryError):  # this process has no room for all rows
+                    raise error from None
 
         self.surely(self.read_given_out)
         deltas, inputs, *_ = self.surely(run)
@@ -250,49 +253,6 @@ class Sharded(Member):
         batches = [batch.scaled(sign) for batch, sign in parts]
         return concat(batches, len(schema_of(self._own, at)))
 
-    def _anew(
-        self,
-        changes: Mapping[str, Sequence[tuple[Batch, int]]],
-        limit: int | None,
-        progress: Progress | None,
-        act: Act,
-    ) -> WholeChanges:
-        """Runs an epoch as one from nothing, in which no valuation comes and goes and ranks are the least.
-        Raises RowFault or IterationLimit if the fault, or the number of iterations, is not one of the
-        maintenance alone; the state is then as it was before."""
-        streams = self._streams
-        shown_before = {
-            name: self.contents(name) for name in self._own.outputs if name not in self._own.streams
-        }
-        held = {name: self.input_contents(name) for name in self._inputs if name not in streams}
-        whole = {name: [(batch, 1), *changes.get(name, ())] for name, batch in held.items()}
-        whole |= {name: [*changes[name]] for name in streams & changes.keys()}
-        result: list[WholeChanges] = []
-
-        def changed(whole_epoch: WholeChanges) -> None:
-            found, inputs = dict(whole_epoch.deltas), whole_epoch.inputs
-            for name, before in shown_before.items():
-                delta: Any = found[name]
-                change = consolidate(concat([delta.batch, before.negated()], len(before.columns)))
-                found[name] = ArrayDelta(self.values, self._schema(name), change, False)
-            taken = dict(inputs)
-            for name in held.keys() & inputs.keys():
-                batch = inputs[name].read()
-                net = consolidate(concat([batch, held[name].negated()], len(batch.columns)))
-                taken[name] = _known(net)
-            result.append(whole_epoch._replace(deltas=found, inputs=taken))
-            act(result[0])
-
-        try:
-            self._start_all_over()
-            self._together(whole, False, limit, progress, changed)
-        except BaseException:
-            with suppress(WorkerGone):  # the next use starts them again
-                self._start_all_over()
-                self._evaluate_inputs()
-            raise
-        return result[0]
-
     def _alone(
         self,
         changes: Mapping[str, Sequence[tuple[Batch, int]]],
@@ -300,8 +260,10 @@ class Sharded(Member):
         progress: Progress | None,
         act: Act,
     ) -> WholeChanges:
-        """Does the same in this process, which then has the rows of all workers: what nodes remember is known
-        before the epoch and not after it, so that workers cannot begin it from nothing."""
+        """Runs an epoch in this process, which then has the rows of all workers, and tells whether a fault or
+        a number of iterations is one of the maintenance by workers alone. They cannot begin it from nothing:
+        what nodes remember is known before the epoch, and a limit counts the iterations of a change. Raises
+        RowFault or Unsettled; the state is then as it was before."""
         here, result = self.beside(self.circuit), list[WholeChanges]()
         here.remember({_name(at): at for at in self.placed.remembered})
         here.give({_name(at): [(self._summed(at), 1)] for at in self.placed.remembered})
@@ -316,15 +278,6 @@ class Sharded(Member):
         deltas = here.commit(changes, max_iterations=limit, progress=progress, seal=seal)
         self.team.lose()  # so that workers begin with what this epoch leaves
         return result[0]._replace(deltas=deltas)
-
-    def _start_all_over(self) -> None:
-        """Makes the state of all workers empty."""
-        for peer, control in self._controls.items():
-            self._tell(peer, control, ("over", None))
-        for peer, control in self._controls.items():
-            self._expect(peer, control, "over")
-        self.earlier += self.committed
-        self.empty()
 
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
@@ -821,11 +774,7 @@ def follow(member: Member, control: Connection) -> None:
             kind, payload = control.recv()
             if kind == "close":
                 break
-            if kind == "over":
-                member.empty()
-                control.send(("over", None))
-            else:
-                control.send(_followed(member, control, *payload))
+            control.send(_followed(member, control, *payload))
     member.close()
 
 

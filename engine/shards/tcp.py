@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
+from ssl import SSLEOFError
 
 from .bootstrap import Address
 from .tls import encrypted, is_certificate
@@ -16,6 +17,8 @@ from .tls import encrypted, is_certificate
 _WAITING = 4096  # connections that wait to be taken; the system may allow fewer
 _HANDSHAKE = 10.0  # seconds in which the other end shows that it knows the key
 _SILENCE = 30  # seconds after which a machine that does not answer is gone
+_PAUSE = 0.05  # seconds after which a door is tried again
+_TAKEN = b"taken"
 
 
 class Door:
@@ -33,8 +36,10 @@ class Door:
         while True:
             self._socket.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
             taken, _ = self._socket.accept()
-            with suppress(AuthenticationError, EOFError, OSError):  # a stranger
-                return _line(taken, self._key, True)
+            with suppress(AuthenticationError, EOFError, OSError):  # a stranger, or one that was too slow
+                line = _line(taken, self._key, True)
+                line.send_bytes(_TAKEN)
+                return line
 
     def close(self) -> None:
         """Takes no more connections."""
@@ -42,8 +47,22 @@ class Door:
 
 
 def connected(address: Address, key: bytes, patience: float) -> Connection:
-    """A line to the door at an address. Raises OSError, EOFError or AuthenticationError."""
-    return _line(socket.create_connection(address, patience), key, False, patience)
+    """A line to the door at an address, which is tried again within `patience` seconds if it takes the line
+    no longer: on a loaded machine it may have waited in vain. Raises OSError or AuthenticationError."""
+    deadline = time.monotonic() + patience
+    while (left := deadline - time.monotonic()) > 0:
+        end = socket.create_connection(address, left)
+        with suppress(EOFError, ConnectionError, SSLEOFError):
+            line = _line(end, key, False, left)
+            try:
+                if line.poll(left) and line.recv_bytes() == _TAKEN:
+                    return line
+            except BaseException:
+                line.close()
+                raise
+            line.close()
+        time.sleep(_PAUSE)
+    raise TimeoutError(f"nobody took a line at {address[0]}:{address[1]} within {patience:g} seconds")
 
 
 def own_host(line: Connection) -> str:

@@ -9,8 +9,8 @@ see `engine/shards/`. Rows of a large DataFrame go to workers past the driver (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,12 +21,11 @@ from ..circuit import Circuit, NodeId
 from ..incremental import original
 from ..inprocess.runtime import InProcess
 from ..inprocess.storage.batch import Batch
-from ..inprocess.storage.rows import ArrayDelta, ArrayRows
+from ..inprocess.storage.rows import ArrayDelta
 from ..integrals import shown, weighted
-from ..joinplan import JoinPlan
-from ..maintenance import Coin, Decision, Expectation, Mode
+from ..maintenance import Coin, Mode
 from ..memory import Exhausted
-from ..runtime import Delta, Held, Progress, Seal
+from ..runtime import Delta, Progress, Seal
 from ..schema import Schema
 from ..shards.arrivals import Elsewhere
 from ..shards.placement import moved
@@ -51,7 +50,8 @@ Changes = Mapping[str, Sequence[tuple[Batch, int]]]
 
 
 class SparkRuntime:
-    """The state of one circuit of changes for a Spark session. See `engine.runtime.Runtime`."""
+    """The state of one circuit of changes for a Spark session. See `engine.runtime.Runtime`: what is not here
+    is as the runtime does it that has the state."""
 
     def __init__(
         self,
@@ -86,10 +86,8 @@ class SparkRuntime:
         other._crossing = Crossing(other.here.values, other.tables)
         return other
 
-    @property
-    def circuit(self) -> Circuit:
-        """The circuit whose state it is."""
-        return self.here.circuit
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.here, name)
 
     @property
     def earlier(self) -> int:
@@ -101,16 +99,6 @@ class SparkRuntime:
         self.here.earlier = epochs
 
     # ------------------------------------------------------------- giving rows
-
-    def schema(self, relation: str) -> Schema:
-        """The columns of a relation, or of what a node remembers by its name."""
-        return self.here.schema(relation)
-
-    def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
-        return self.here.batch(relation, rows)
-
-    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
-        return self.here.batch_from_columns(relation, columns)
 
     def batch_from_frame(self, relation: str, frame: DataFrame) -> Batch:
         schema = self.schema(relation)
@@ -195,25 +183,8 @@ class SparkRuntime:
 
     # ------------------------------------------------------------- reading
 
-    def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
-        return self.here.contains(relation, rows)
-
-    def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
-        return self.here.lookup(relation, rows)
-
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
         return sorted(self.here.find(relation, values))
-
-    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
-        return self.here.covers(relation, batches)
-
-    def has_room(
-        self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
-    ) -> bool:
-        return self.here.has_room(relation, key, come, gone)
-
-    def rows(self, relation: str) -> ArrayRows:
-        return self.here.rows(relation)
 
     def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
         circuit = self.circuit
@@ -247,32 +218,6 @@ class SparkRuntime:
 
         own = self._crossing.table(schema, here.own_contents(relation))
         return here.surely(read).unionAll(own.frame) if own.local.num_rows else here.surely(read)
-
-    def contents(self, relation: str) -> Batch:
-        """The rows of a relation as a batch, for a runtime beside."""
-        return self.here.contents(relation)
-
-    def size(self, relation: str) -> int:
-        return self.here.size(relation)
-
-    def attempt(self, changes: Changes, look: Callable[[], T], limit: int | None) -> T:
-        return self.here.attempt(changes, look, limit)
-
-    def before(self, look: Callable[[], T], limit: int | None) -> T:
-        return self.here.before(look, limit)
-
-    def births(
-        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
-    ) -> tuple[Sequence[int], bool] | None:
-        return self.here.births(relation, rows, together)
-
-    def query(
-        self,
-        circuit: Circuit,
-        given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
-        most: int | None = None,
-    ) -> ArrayRows:
-        return self.here.query(circuit, given, most)
 
     # ------------------------------------------------------------- epochs
 
@@ -316,16 +261,6 @@ class SparkRuntime:
             yield
 
     # ------------------------------------------------------------- a budget, and other circuits
-
-    @property
-    def is_restored(self) -> bool:
-        return False
-
-    def size_of(self, relation: str) -> int:
-        return self.here.size_of(relation)
-
-    def within(self, rows: int | None) -> AbstractContextManager[None]:
-        return self.here.within(rows)
 
     def take_up(self, circuit: Circuit) -> None:
         if not isinstance(self.here, Sharded):
@@ -426,21 +361,6 @@ class SparkRuntime:
             there.close()
             raise
         self.here, self._names = there, names
-
-    def footprint(self) -> Sequence[Held]:
-        return self.here.footprint()
-
-    def plans(self) -> Sequence[JoinPlan]:
-        return self.here.plans()
-
-    def expectations(self) -> Sequence[Expectation]:
-        return self.here.expectations()
-
-    def decisions(self) -> list[Decision]:
-        return self.here.decisions()
-
-    def tidy(self) -> None:
-        self.here.tidy()
 
     def start_over(self) -> None:
         """Makes the state empty, as if there had been no epoch; it is in the driver."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from ..circuit import Circuit
@@ -79,10 +80,14 @@ def slots(spark: SparkSession) -> int:
 
 
 def launch_on(spark: SparkSession) -> Callable[[Address, bytes, int], None]:
-    """A function that starts processes of workers on the executors of a session."""
+    """A function that starts processes of workers on the executors of a session. A job of it fails where
+    these have another version of this package."""
+    own = _version()
 
     def launch(address: Address, key: bytes, count: int) -> None:
         def begin(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            if _version() != own:
+                raise RuntimeError(f"an executor has ddlog {_version()}, and the driver ddlog {own}")
             for batch in batches:
                 for number in batch.column(0).to_pylist():
                     start(address, key, number, outer_process())
@@ -91,6 +96,12 @@ def launch_on(spark: SparkSession) -> Callable[[Address, bytes, int], None]:
         spark.range(0, count, 1, count).mapInArrow(begin, "number bigint").collect()
 
     return launch
+
+
+def _version() -> str | None:
+    with suppress(PackageNotFoundError):
+        return version("ddlog")
+    return None
 
 
 def rows_in_workers(

@@ -238,7 +238,7 @@ def test_check_reports_everything(paths: Path) -> None:
 
 
 def test_circuit_as_text_and_picture(paths: Path) -> None:
-    for stage in ("relational", "incremental"):
+    for stage in ("relational", "incremental", "workers"):
         assert "Path" in ddlog(paths, "circuit", "paths.dl", "--stage", stage)[0]
     ddlog(paths, "circuit", "paths.dl", "--output", "c.svg")
     assert (paths / "c.svg").read_text().lstrip().startswith("<")

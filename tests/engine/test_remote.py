@@ -22,11 +22,11 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.memory import Exhausted
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import RowFault
-from ddlog.engine.shards import remote
+from ddlog.engine.shards import remote, tcp
 from ddlog.engine.shards.bootstrap import Address, start
 from ddlog.engine.shards.remote import WorkersMissing, open_remote
 from ddlog.engine.shards.runtime import Sharded
-from ddlog.engine.shards.tcp import Door
+from ddlog.engine.shards.tcp import Door, connected
 from ddlog.engine.spark.workers import pickled_with
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.values import NAN
@@ -62,11 +62,17 @@ class Started:
     missing: bool = False
     twice: bool = False
     """Whether the first one is started twice, as Spark may do."""
+    ending: bool = False
+    """Whether the next one ends before it says who it is."""
 
     def launch(self, address: Address, key: bytes, count: int) -> None:
         """See `Launch`."""
         if self.missing:
             raise WorkersMissing
+        if self.ending:
+            threading.Thread(target=lambda: connected(address, key, 9).close(), daemon=True).start()
+            self.ending = False
+            return
         for number in [*range(self.twice), *range(count)]:
             self.processes.append(start(address, key, number, os.getpid()))
 
@@ -180,6 +186,29 @@ def test_workers_that_do_not_come_again(workers: Sharded, started: Started) -> N
         commit(workers, Road=[("d", "e", 1)])
     assert workers.lookup("Reach", [("ä", "d"), ("ä", "e")]) == [1, 0]
     assert commit(workers, Road=[("d", "e", 1)])["Reach"].keys() == {(x, "e") for x in ("ä", "b", "c", "d")}
+
+
+def test_a_worker_that_ends_while_it_starts(started: Started) -> None:
+    """Another one is started."""
+    started.ending = True
+    open_remote(CIRCUIT, 1, started.launch, PICKLED).close()
+    assert len(started.processes) == 1
+
+
+def test_a_worker_that_answers_too_late(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes again to the first worker, which had dropped its line."""
+    line, dropped = tcp._line, list[Any]()
+
+    def hasty(end: Any, key: bytes, asks_first: bool) -> Any:
+        if dropped:
+            return line(end, key, asks_first)
+        dropped.append(end.close())
+        raise BlockingIOError
+
+    monkeypatch.setattr(tcp, "_line", hasty)
+    open_remote(CIRCUIT, 1, started.launch, PICKLED).close()
+    assert len(started.processes) == 1
+    assert dropped
 
 
 def test_workers_that_do_not_come(started: Started) -> None:

@@ -31,6 +31,7 @@ from ddlog.engine.circuit import (
     Sum,
     Term,
 )
+from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.joins.join import Joiner
@@ -417,8 +418,9 @@ def test_an_epoch_is_given_up_before_its_state_is_rolled_back() -> None:
         acts.append((self.rank, "abort"))
         abort(self)
 
-    def noted_rollback(self: ShardEpoch) -> None:
-        acts.append((self._team.rank, "rollback"))
+    def noted_rollback(self: RunningEpoch) -> None:
+        if isinstance(self, ShardEpoch):
+            acts.append((self._team.rank, "rollback"))
         rollback(self)
 
     runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), 3)
@@ -715,6 +717,41 @@ def test_a_worker_without_rows_of_a_loop_says_nothing_in_its_rounds(monkeypatch:
             assert len(gone["Component"]) > length - 3
     runtime.close()
     assert sent[0] == sent[1]
+
+
+LIMITED = (
+    FAULTS
+    + """
+input relation Edge(x: s32, y: s32)
+output relation Path(x: s32, y: s32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_limit_of_iterations_is_one_of_what_a_commit_changes(size: int) -> None:
+    """Also of one with a fault that goes again: paths that it does not change may be longer."""
+    runtime = in_threads(ddlog.compile(LIMITED).circuit("relational"), size)
+
+    def change(**rows: Any) -> None:
+        changes = {
+            name: [(runtime.batch(name, [row]), sign) for row, sign in some] for name, some in rows.items()
+        }
+        runtime.commit(changes, max_iterations=5)
+
+    try:
+        change(A=[((3, 3), 1)], B=[((3,), 1), ((5,), 1)], C=[((0,), 1)])
+        for x in range(9):
+            change(Edge=[((x, x + 1), 1)])
+        change(A=[((5, 0), 1)], C=[((0,), -1), ((3,), 1)])
+        assert runtime.size("Path") == 45
+        with pytest.raises(IterationLimit):
+            change(Edge=[((k, k + 1), 1) for k in range(20, 40)])
+        assert (runtime.size("Path"), runtime.lookup("Q", [(3, 2)])) == (45, [1])
+    finally:
+        runtime.close()
 
 
 FAULTS_BY_ROUNDS = """

@@ -300,7 +300,7 @@ def test_misuse_is_refused() -> None:
         (lambda: program.circuit(outputs=["Pth"]), "there is no relation Pth"),
         (lambda: program.session(engine="sparky"), "there is no engine `sparky`"),
         (lambda: program.session(max_iterations=0), "max_iterations 0: expected a positive integer"),
-        (lambda: program.circuit("best"), "stage 'best': expected relational or incremental"),
+        (lambda: program.circuit("best"), "stage 'best': expected relational, incremental or workers"),
     ):
         with pytest.raises(ddlog.DDlogError, match=message):
             refused()

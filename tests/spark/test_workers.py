@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -20,9 +23,11 @@ from ddlog.engine.memory import Exhausted
 from ddlog.engine.shards import runtime
 from ddlog.engine.shards.runtime import Sharded
 from ddlog.engine.spark import advice
+from ddlog.engine.spark import workers as workers_of_spark
 from ddlog.engine.spark.settings import is_encrypted
 from ddlog.engine.spark.tables import Tables
 from ddlog.sessions.session import Session
+from ddlog.spark.sessions.connect import end_jobs_at_interrupts
 
 from ..state import test_windows as windows
 from ..trying import longer
@@ -266,6 +271,15 @@ def test_what_is_said_of_a_large_state(spark: SparkSession) -> None:
     assert advice.share(on_yarn, 4) == 192 << 20
 
 
+def test_executors_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = mock.Mock()
+    workers_of_spark.launch_on(session)(("nowhere", 1), b"", 1)
+    begin = session.range.return_value.mapInArrow.call_args.args[0]
+    monkeypatch.setattr(workers_of_spark, "version", lambda _: "0.1")
+    with pytest.raises(RuntimeError, match=r"an executor has ddlog 0\.1, and the driver ddlog"):
+        next(begin(iter(())))
+
+
 def test_workers_encrypt_where_spark_does(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package for it, nothing is sent."""
     encrypting, few = "spark.network.crypto.enabled", SparkOptions(driver_rows=2, workers=2)
@@ -277,3 +291,41 @@ def test_workers_encrypt_where_spark_does(spark: SparkSession, monkeypatch: pyte
         session.insert("Edge", (1, 2), (2, 3), (3, 4))
         with pytest.raises(ddlog.DDlogError, match=r"needs cryptography.*is to be encrypted"):
             session.commit()
+
+
+def test_ctrl_c_while_executors_do_not_answer(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It ends the job that reads a DataFrame, or the wait for workers, and the session goes on."""
+    before, context = signal.getsignal(signal.SIGINT), spark.sparkContext
+    asleep = "int(java_method('java.lang.Thread', 'sleep', 5000L * id)) AS to"
+    slow = spark.range(2).selectExpr("int(id) AS `from`", asleep)
+
+    status, jobs = context.statusTracker(), list[int]()
+
+    def press() -> None:
+        while not jobs:
+            jobs.extend(status.getActiveJobsIds())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def launched(*_: Any) -> None:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    end_jobs_at_interrupts(context, signal.default_int_handler)
+    try:
+        with program().session(spark=spark, spark_options=ON_WORKERS) as session:
+            threading.Thread(target=press, daemon=True).start()
+            with pytest.raises(KeyboardInterrupt):
+                session.insert("Edge", slow)
+            while (job := status.getJobInfo(jobs[0])) and job.status == "RUNNING":
+                time.sleep(0.01)
+            assert job and job.status == "FAILED"
+            session.insert("Edge", (1, 2), (2, 3))
+            with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+                patched.setattr(workers_of_spark, "launch_on", lambda _: launched)
+                session.commit()
+            session.insert("Edge", (1, 2), (2, 3))
+            assert len(session.commit().rows("Path")) == 3
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not caplog.records

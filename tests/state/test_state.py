@@ -563,3 +563,22 @@ def test_a_state_has_a_path(place: Any, tmp_path: Path, monkeypatch: pytest.Monk
         with pytest.raises(ddlog.DDlogError, match="expected the path of a file"):
             PROGRAM.session(state=place)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_limit_of_iterations_is_one_of_a_commit(tmp_path: Path) -> None:
+    """A state whose commits have taken more together is opened under it, but not with another program."""
+    text = "input relation E(x: u32, y: u32)\noutput relation P(x: u32, y: u32)\nP(x, y) :- E(x, y).\n"
+    text += "P(x, z) :- P(x, y), E(y, z).\n"
+    few = {"state": tmp_path / "state", "max_iterations": 3}
+    with ddlog.compile(text).session(**few) as session:
+        for x in range(9):
+            session.insert("E", (x, x + 1))
+            session.commit()
+    with ddlog.compile(text).session(**few) as session:
+        assert len(session["P"]) == len(session.at(session.epoch)["P"]) == 45
+        session.insert("E", *((x, x + 1) for x in range(20, 30)))
+        with pytest.raises(ddlog.DDlogError, match="no fixpoint after 3 iterations of P"):
+            session.commit()
+    other = ddlog.compile(text + "P(x, z) :- P(x, y), E(y, z), x > z.\n")
+    with other.session(**few) as session, pytest.raises(ddlog.DDlogError, match="no fixpoint after 3"):
+        len(session["P"])

@@ -29,7 +29,7 @@ def begin_at(durable: DurableState, state: SessionState, epoch: int) -> None:
         changes: StoredChanges[Any] = durable.stored_changes(state, history)
         runtime = changes.runtime
         runtime.remember(kept_windows(state.program, state.kept, runtime.circuit).nodes)
-        changes.begin(state, epoch)
+        changes.begin(state, epoch, durable.changed)
         state.started = True
 
 

@@ -42,7 +42,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
         contents = _from_checkpoint(state, durable, static)
         if contents is None:
             contents = durable.contents()
-            Beginning(durable.kept, contents, runtime).begin(state, durable.epoch, static)
+            Beginning(durable.kept, contents, runtime).begin(state, durable.epoch, durable.changed, static)
         kept = durable.kept
         if not static and kept.derived and (kept.changed or durable.begun_with is None):
             held = {name: runtime.held(name) for name in kept.derived}
@@ -183,7 +183,7 @@ def _catch_up(
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()
-        Beginning(durable.kept, durable.contents(), runtime).begin(state, durable.epoch)
+        Beginning(durable.kept, durable.contents(), runtime).begin(state, durable.epoch, durable.changed)
 
 
 def _many(changes: Mapping[str, SignedBatches], held: int) -> bool:

@@ -96,11 +96,13 @@ class StoredChanges(ABC, Generic[R]):
                 found.setdefault(of, []).extend(self.of_epoch(of, stored, epoch))
         return found
 
-    def begin(self, state: SessionState, epoch: int, static: bool = False) -> dict[str, Delta]:
-        """Brings a session that is empty to what held after an epoch. Returns the changes."""
+    def begin(self, state: SessionState, epoch: int, changed: bool, static: bool = False) -> dict[str, Delta]:
+        """Brings a session that is empty to what held after an epoch. Returns the changes. A limit of
+        iterations is one of a commit, and many commits may have taken more together: it holds only if the
+        program is another one, `changed`, than that of the last commit."""
         self.runtime.earlier = epoch - 1
         changes, past = self.changes(epoch), self.past(epoch)
         self.runtime.give(self.given(epoch))
-        deltas: dict[str, Delta] = state.epoch(changes, static, None)
+        deltas: dict[str, Delta] = state.epoch(changes, static, None, changed)
         state.delays.resume(past)
         return deltas

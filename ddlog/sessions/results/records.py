@@ -5,15 +5,12 @@ See `ddlog.values.layouts` and `ddlog.lowering.records`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ...core import Relation
-from ...engine.circuit import Circuit
 from ...engine.divergence import Unsettled
-from ...engine.joinplan import JoinPlan
-from ...engine.maintenance import Decision, Expectation
-from ...engine.runtime import Batch, ComparingRuntime, Delta, Held, PartedRows, RowSet
+from ...engine.runtime import Batch, ComparingRuntime, Delta, PartedRows, RowSet
 from ...engine.schema import Schema
 from ...lowering.builder import column
 from ...types import Type, TypeDef
@@ -140,10 +137,14 @@ def with_records(
 
 
 class RecordRuntime:
-    """A runtime over fields as one over records. See `engine.runtime.Runtime`."""
+    """A runtime over fields as one over records. See `engine.runtime.Runtime`: what is not here is as the
+    other runtime does it."""
 
     def __init__(self, runtime: ComparingRuntime, columns: Mapping[str, RecordColumns]) -> None:
         self.inner, self._columns = runtime, columns
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
     def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
         return self.inner.batch(relation, self._columns[relation].rows_apart(rows))
@@ -168,23 +169,12 @@ class RecordRuntime:
             fields.update({at: part for at, (part,) in enumerate(parts, of.starts[place])})
         return of.rows_together(self.inner.find(relation, fields))
 
-    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
-        return self.inner.covers(relation, batches)
-
     def has_room(
         self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
     ) -> bool:
         starts = self._columns[relation].starts
         places = [at for place in key for at in range(starts[place], starts[place + 1])]
         return self.inner.has_room(relation, places, come, gone)
-
-    def attempt(
-        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
-    ) -> T:
-        return self.inner.attempt(changes, look, limit)
-
-    def before(self, look: Callable[[], T], limit: int | None) -> T:
-        return self.inner.before(look, limit)
 
     def births(
         self, relation: str, rows: Sequence[Row], together: Collection[str]
@@ -197,9 +187,6 @@ class RecordRuntime:
     def shown_rows(self, relation: str, stored: RowSet) -> RowSet:
         """Rows of the runtime over fields, with records."""
         return self._columns[relation].shown(stored)
-
-    def size(self, relation: str) -> int:
-        return self.inner.size(relation)
 
     def commit(self, changes: Mapping[str, Sequence[tuple[Batch, int]]], **how: Any) -> dict[str, Delta]:
         try:
@@ -218,26 +205,3 @@ class RecordRuntime:
             name: RecordDelta(self._columns[name], delta) if self._columns[name].any else delta
             for name, delta in deltas.items()
         }
-
-    def footprint(self) -> Sequence[Held] | None:
-        return self.inner.footprint()
-
-    def plans(self) -> Sequence[JoinPlan] | None:
-        return self.inner.plans()
-
-    def expectations(self) -> Sequence[Expectation] | None:
-        return self.inner.expectations()
-
-    def decisions(self) -> Sequence[Decision]:
-        return self.inner.decisions()
-
-    def close(self) -> None:
-        self.inner.close()
-
-    def tidy(self) -> None:
-        self.inner.tidy()
-
-    def query(
-        self, circuit: Circuit, given: Mapping[str, Sequence[Row]] | None = None, most: int | None = None
-    ) -> RowSet:
-        return self.inner.query(circuit, given or {}, most)

@@ -222,10 +222,15 @@ class SessionState:
         return deltas
 
     def epoch(
-        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        seal: Seal | None,
+        limited: bool = True,
     ) -> dict[str, Delta]:
-        """Runs one epoch of the runtime. Raises what the runtime raises."""
-        limit, progress = self.max_iterations, self.progress
+        """Runs one epoch of the runtime, with the session's limit of iterations or without. Raises what the
+        runtime raises."""
+        limit, progress = self.max_iterations if limited else None, self.progress
         commit: Callable[..., dict[str, Delta]] = self.host.runtime.commit
         if seal is not None:
             commit = partial(commit, seal=seal)

@@ -4,9 +4,13 @@ a session of the user's is never stopped."""
 from __future__ import annotations
 
 import atexit
+import logging
 import os
+import signal
+import threading
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
+from types import FrameType
 from typing import Any
 
 from ...errors.diagnostics import DDlogError
@@ -20,6 +24,7 @@ from .settings import driver_settings
 
 _CONNECT_PORT = 15002
 _MASTER_PORT = 7077
+_PATIENCE = 5.0  # seconds in which Java ends jobs
 
 _started: Any = None
 
@@ -62,7 +67,6 @@ def stop_started() -> None:
 
 
 def _start(master: str | None, remote: str | None, settings: Mapping[str, str]) -> Any:
-    import logging
     import warnings
 
     warnings.filterwarnings("ignore", category=FutureWarning)
@@ -73,6 +77,7 @@ def _start(master: str | None, remote: str | None, settings: Mapping[str, str]) 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):  # they repeat every error as JSON
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
 
+    before = signal.getsignal(signal.SIGINT)
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -80,6 +85,8 @@ def _start(master: str | None, remote: str | None, settings: Mapping[str, str]) 
     try:
         session = builder.getOrCreate()
         session.version  # noqa: B018 - the first request to a server
+        if not remote:
+            end_jobs_at_interrupts(session.sparkContext, before)
         return session
     except PySparkException as error:
         reason = str(error).splitlines()[0]
@@ -89,3 +96,28 @@ def _start(master: str | None, remote: str | None, settings: Mapping[str, str]) 
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DDlogError([CannotStart(reason)]) from None
+
+
+def end_jobs_at_interrupts(context: Any, before: Any) -> None:
+    """Lets Ctrl-C end the jobs of a context and then do what `before` does, the handler that was there. That
+    of PySpark asks Java by the connection at which this thread waits: it ends no job, and logs two errors."""
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        return
+
+    def end_jobs() -> None:
+        with suppress(Exception):
+            context.cancelAllJobs()
+
+    def act(number: int, frame: FrameType | None) -> None:
+        ending = threading.Thread(target=end_jobs, daemon=True)
+        ending.start()
+        ending.join(_PATIENCE)
+        before(number, frame)
+
+    logging.getLogger().addFilter(_is_no_interrupt)
+    signal.signal(signal.SIGINT, act)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    """False for what Py4J logs of a question that Ctrl-C ends."""
+    return record.msg != "KeyboardInterrupt while sending command."

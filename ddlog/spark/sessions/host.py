@@ -155,7 +155,8 @@ class SparkHost:
     ) -> RowSet:
         circuit = lower_query(program, query)
         self.codec.learn(program, column_types(circuit))
-        return self.runtime.query(circuit, given, most)
+        found: RowSet = self.runtime.query(circuit, given, most)
+        return found
 
     def beside(self, program: Program, circuit: Circuit) -> SparkHost:
         self.codec.learn(program.checked, column_types(circuit))

@@ -232,7 +232,9 @@ class FolderDurable(DurableState):
 
     def begin(self, state: SessionState, static: bool) -> Changes:
         with deferred(), state.diagnosing(), self._using():
-            deltas = self.stored_changes(state, self._contents()).begin(state, self.epoch, static)
+            deltas = self.stored_changes(state, self._contents()).begin(
+                state, self.epoch, self.changed, static
+            )
             if self.changed:
                 check_keys(state)
             if (self.changed or self._fresh) and not static:

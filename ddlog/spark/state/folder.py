@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _INSTEAD = "give a new folder, or one that --state made"
-_OWN = frozenset({"log", "data", "lock", "streams", "old"})
+_OWN = frozenset({"log", "data", "lock", "streams"})
 
 
 class Lock(Protocol):
