@@ -13,15 +13,19 @@ def move_inward(circuit: Circuit) -> Circuit:
     """The circuit with joins of one relation, which only choose and repeat columns, inside the recursions."""
     read = Counter(source for node in circuit.nodes for source in {*node.reads()})
     read.update(at for _, at in circuit.relations)
-    moving = {at: node for at, node in enumerate(circuit.nodes) if read[at] == 1 and _only_chooses(node)}
+    moving = {
+        at: node
+        for at, node in enumerate(circuit.nodes)
+        if read[at] == 1 and isinstance(node, Join) and _only_chooses(node)
+    }
     nodes = tuple(
         _with(node, moving) if node.__class__ is Fixpoint and node.lifted else node for node in circuit.nodes
     )
     return replace(circuit, nodes=nodes)
 
 
-def _only_chooses(node: Node) -> bool:
-    return isinstance(node, Join) and not node.steps and len(node.terms) == 1 and not node.terms[0].negated
+def _only_chooses(join: Join) -> bool:
+    return not join.steps and len(join.terms) == 1 and not join.terms[0].negated
 
 
 def _with(fixpoint: Fixpoint, moving: dict[NodeId, Join]) -> Fixpoint:
