@@ -222,6 +222,11 @@ class Epochs(Generic[G, B]):
                 changing.append(self._inputs[name])
         return sorted(changing), rows
 
+    @property
+    def keeps_elements(self) -> bool:
+        """Whether there are streams, whose elements end with the next epoch."""
+        return bool(self._streams or self._passing)
+
     def ending(self) -> list[NodeId]:
         """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
         return [at for at in self._passing if self._held(at) is not None]

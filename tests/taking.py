@@ -143,6 +143,8 @@ SMALL: tuple[dict[str, float], ...] = (
     {"GROUPS_READ_AGAIN": 0},
     {"GATE_BATCHES": 1},
     {"LOOP_EVENTS": 1},
+    {"PATHS_TOLD": 2, "PATHS_TOLD_AT_ONCE": 1},
+    {"STEPS_LOOKED_AT": 0},
 )
 
 

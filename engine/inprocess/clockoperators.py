@@ -67,6 +67,10 @@ class Memories:
         """The state that a node uses: a Feed that of its Feedback."""
         return self._clocked[self._cycles[node.name] if isinstance(node, Feed) else at]
 
+    def may_be_restless(self) -> bool:
+        """Whether some nodes may change in an epoch in which their sources do not."""
+        return bool(self._clocked)
+
     def restless(self) -> tuple[NodeId, ...]:
         """The nodes that change in an epoch in which their sources do not."""
         if not self._clocked:

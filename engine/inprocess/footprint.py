@@ -50,8 +50,7 @@ def _loop(recursion: LoopRecursion) -> Iterator[Held]:
     """The memory that a loop keeps beside its relations."""
     name, paths, recording, kept = recursion.phase, recursion.paths, recursion.recording, recursion.kept
     if paths is not None and paths.begun:
-        offers = 0 if paths.offered is None else store_size(paths.offered)
-        yield Held("recursion", name, paths.used, {"paths": sum(map(_bytes, vars(paths).values())) + offers})
+        yield Held("recursion", name, paths.used, {"paths": sum(map(_bytes, vars(paths).values()))})
     if recording is not None:
         size = sum(map(_batch_bytes, recording.batches()))
         yield Held("recursion", name, recording.rows, {"rounds": size})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from .. import thresholds
 from ..circuit import Constant, Input
@@ -20,7 +20,7 @@ from .storage.steps import Evaluator
 
 def changed_steps(
     paths: Paths, imports: Mapping[int, Imported], evaluator: Evaluator
-) -> Sequence[tuple[Steps, Batch]]:
+) -> list[tuple[Steps, Batch]]:
     """The changes of the steps in an epoch; all steps, if the paths have not begun. Raises Unsuitable if they
     are too many, and what the expressions in them raise."""
     circuit, given = paths.plan.circuit, {import_name(at): imported for at, imported in imports.items()}

@@ -11,6 +11,7 @@ from .dead_code import remove_dead_code
 from .distinct import consolidate_distinct, eliminate_distinct
 from .fold import fold_constants
 from .groups import share_groups
+from .inward import move_inward
 from .prefixes import share_prefixes
 
 PASSES: tuple[Callable[[Circuit], Circuit], ...] = (
@@ -21,6 +22,7 @@ PASSES: tuple[Callable[[Circuit], Circuit], ...] = (
     eliminate_distinct,
     remove_dead_code,
     share_groups,
+    move_inward,
     remove_dead_code,
     consolidate_distinct,
     share_common_nodes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..circuit import Circuit, Clock, NodeId
 from ..epoch import Epoch, Epochs
 from ..inprocess.arrangements import batchcheck
 from ..inprocess.arrangements.views import StoreView, View
+from ..inprocess.clockoperators import Memories
 from ..inprocess.durablecontents import begin_with, contents_of, schema_of
 from ..inprocess.runtime import InProcess
 from ..inprocess.sealing import input_changes, passed, remembered_changes
@@ -28,6 +29,8 @@ from .state import ShardState
 from .team import Team
 from .views import Asked, Place, answered
 from .wire import Parcel, known, packed, unpacked
+
+V = TypeVar("V")
 
 Changes = Mapping[str, Sequence[tuple[Batch, int]]]
 
@@ -79,9 +82,7 @@ class Member(InProcess):
         return ShardState(self.placed, self.values, self.team, self._maintaining)
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
-        return _InStep(
-            self.team, circuit, self._begin, self._held, self._exhausted, self._own.memories.restless
-        )
+        return _InStep(self.team, circuit, self._begin, self._held, self._exhausted, self._own.memories)
 
     def _new_running(self, epoch: Epoch[Batch]) -> ShardEpoch:
         assert isinstance(self._own, ShardState)
@@ -91,7 +92,8 @@ class Member(InProcess):
         own = {(name, sign) for name, parts in epoch.changes.items() for _, sign in parts}
         if self._own.memories.restless() or self._epochs.ending():
             own.add(ENDING)
-        signs = set().union(*self.team.agree(own))
+        assert isinstance(self._epochs, _InStep)
+        signs = self._epochs.together(own)
         for at, shrinking in self._shrinking.items():
             recursion = self._own.recursions[at]
             if not signs.isdisjoint(shrinking) and isinstance(recursion, ShardsRecursion):
@@ -341,9 +343,9 @@ class _InStep(Epochs[Batch, Batch | None]):
         begin: Callable[[Epoch[Batch]], Any],
         held: Callable[[NodeId], Batch | None],
         exhausted: Callable[[Any, MemoryError], None],
-        restless: Callable[[], tuple[NodeId, ...]],
+        memories: Memories,
     ) -> None:
-        self._team = team
+        self._team, self._memories = team, memories
         self._last_begun: ShardEpoch | None = None
 
         def begun(epoch: Epoch[Batch]) -> ShardEpoch:
@@ -351,7 +353,14 @@ class _InStep(Epochs[Batch, Batch | None]):
             assert self._last_begun is not None
             return self._last_begun
 
-        super().__init__(circuit, begun, held, length_of, exhausted, restless)
+        super().__init__(circuit, begun, held, length_of, exhausted, memories.restless)
+
+    def together(self, own: set[V]) -> set[V]:
+        """What all workers say of what changes. Changes that the first worker told have the same names and
+        signs on all, but elements of a stream end, and a clock goes on, where there are some."""
+        if self.keeps_elements or self._memories.may_be_restless():
+            return own.union(*self._team.agree(own))
+        return own
 
     def _active(
         self, epoch: Epoch[Batch], changing: Sequence[NodeId], known: Collection[NodeId]
@@ -359,8 +368,7 @@ class _InStep(Epochs[Batch, Batch | None]):
         if not epoch.first:
             inputs = [self._inputs[name] for name in epoch.changes]
             own = {*inputs, *self.ending(), *self._restless()}
-            together = tuple(sorted(set[NodeId]().union(*self._team.agree(own))))
-            active = self._active_from(together)
+            active = self._active_from(tuple(sorted(self.together(own))))
         else:
             self._team.agree(None)
             active = super()._active(epoch, changing, known)

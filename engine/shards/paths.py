@@ -16,32 +16,42 @@ until nobody has any. A worker may give a key a value that is not yet the best, 
 way. The better one replaces it, and all that follows from it: steps are monotone, so the order does not
 matter (`engine.paths`). A key still rests on one with a lesser pair when that one gets a better value.
 
+**The least values first.** A great value that is told at once is likely to be told again. So where many wait,
+each worker names the greatest of its least ones, and in the next round all tell those up to the least value
+that was named. Whoever named it has some to tell, so each round but the last tells something.
+
 A mirror is told of by its number: its worker and the owner count the mirrors in the same order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import interrupt
+from .. import interrupt, thresholds
 from ..circuit import DeltaJoin, Join
+from ..inprocess.arrangements.store import Store
 from ..inprocess.kernels import paths as kernels
 from ..inprocess.kernels import postings
-from ..inprocess.recursion.paths import NONE, NOWHERE, FoundPaths, NeedsRounds, Paths, SomeSteps, Unsuitable
-from ..inprocess.recursion.steplists import StepLists
+from ..inprocess.recursion.paths import (
+    NONE,
+    NOWHERE,
+    FoundPaths,
+    Given,
+    NeedsRounds,
+    Paths,
+    SomeSteps,
+    Unsuitable,
+)
 from ..inprocess.storage.arrays import grow
-from ..inprocess.storage.batch import Batch, no_rows
+from ..inprocess.storage.batch import Batch, concat
 from ..inprocess.storage.interner import Values
 from ..paths import PLUS, PathPlan, Steps
 from ..schema import Array, RowFault
 from .carried import Key
 from .team import Team
 from .wire import Parcel, divided, exchanged, narrow, owners, packed, unpacked, wide
-
-Given = Callable[[], Sequence[tuple[Steps, Batch]]]
-"""Gives the changes of steps, or raises."""
 
 
 class _Sent(NamedTuple):
@@ -66,44 +76,63 @@ class _Entered(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """Numbers of mirrors, with their values and ranks, or of those that have lost them. `some`: the worker
-    tells some other one of some keys."""
+    """Numbers of mirrors, each as the difference to the one before, with their values and ranks, or of those
+    that have lost them. `some`: the worker tells some other one of some keys, or will. `most`: the value up
+    to which all may tell next, if it is for this worker to say."""
 
     some: bool
-    numbers: Any = NOWHERE
+    most: int = NONE
+    steps: Any = NOWHERE
     values: Any = NOWHERE
     ranks: Any = NOWHERE
 
 
 def owned_by(plan: PathPlan, best: Key) -> Key | None:
     """The parts of a key that decide on its owner, if best values have owners by these columns. None if
-    workers cannot follow these paths: the value decides, too, or steps join relations, of which each worker
-    has a part."""
-    joins = [node for node in plan.circuit.nodes if isinstance(node, Join | DeltaJoin)]
+    workers cannot follow these paths: the value decides, too, or steps join relations."""
     places = tuple(plan.best_places[column] for column in best)
-    alone = all(len(node.terms) == 1 and not node.terms[0].negated for node in joins)
-    return places if places and alone and len(plan.keys) not in places else None
+    return places if places and joins_nothing(plan) and len(plan.keys) not in places else None
+
+
+def _found(keys: Array, nodes: Array) -> tuple[Array, Array]:
+    """The positions of the nodes that are among some keys, which are in order, and their places there."""
+    nodes = nodes.astype(np.int32)  # as the keys, which else are copied
+    places = np.minimum(np.searchsorted(keys, nodes), len(keys) - 1)
+    which = np.flatnonzero(keys[places] == nodes)
+    return which, places[which]
+
+
+def _few_of(values: Array) -> int:
+    """The value up to which a worker tells now of those that wait: the least ones if they are many."""
+    at = len(values) // thresholds.PATHS_TOLD if len(values) > thresholds.PATHS_TOLD_AT_ONCE else 0
+    return int(np.partition(values, at)[at]) if at else NONE
+
+
+def joins_nothing(plan: PathPlan) -> bool:
+    """Whether no steps join relations, of which each worker has a part."""
+    joins = [node for node in plan.circuit.nodes if isinstance(node, Join | DeltaJoin)]
+    return all(len(node.terms) == 1 and not node.terms[0].negated for node in joins)
 
 
 class ShardsPaths(Paths):
     """The part of one worker of a recursion over paths. Its keys are those that it owns and its mirrors."""
 
-    def __init__(self, plan: PathPlan, team: Team, values: Values, owned: Key, offered: Key | None) -> None:
-        """`owned` are the parts of a key that decide on its owner, `offered` the columns by which offers have
-        owners, if they are asked for."""
-        self._team, self._values, self._owned, self._offers_key = team, values, owned, offered
+    def __init__(
+        self, plan: PathPlan, team: Team, values: Values, owned: Key, offers_key: Key, offered: Store | None
+    ) -> None:
+        """`owned` are the parts of a key that decide on its owner, `offers_key` the columns by which offers
+        have owners."""
+        self._team, self._values, self._owned, self._offers_key = team, values, owned, offers_key
         self.asserts = team.rank == 0
-        super().__init__(plan, offered is not None)
+        super().__init__(plan, offered)
 
     def forget(self) -> None:
         super().forget()
         self._known = 0  # keys whose owners are known
         self._mirrors: dict[int, Array] = {}  # of keys of each other worker, by number
         self._is_mirror: Any = np.zeros(1, np.bool_)
-        self._listed: StepLists | None = None  # the mirrors elsewhere of each key, as places in the next two
-        self._mirrored_by: Any = np.zeros(0, np.int16)
-        self._number: Any = np.zeros(0, np.int32)
-        self._counted: dict[int, int] = {}  # mirrors elsewhere, by worker
+        self._elsewhere: dict[int, tuple[Array, Array]] = {}
+        """Of each other worker the keys that it mirrors, in order, and the numbers of the mirrors."""
         self._unheard = NOWHERE  # keys of which others have new mirrors
         self._doubts = False
         self._last_old: Array = np.zeros(1, np.int64)  # as `old` and `mark`, since values were told
@@ -112,7 +141,8 @@ class ShardsPaths(Paths):
     # ------------------------------------------------------------- epochs
 
     def has_ghosts(self, asked: int = 0) -> bool:
-        return super().has_ghosts(len(self._number))  # steps elsewhere begin with them
+        elsewhere = sum(len(keys) for keys, _ in self._elsewhere.values())
+        return super().has_ghosts(elsewhere)  # steps elsewhere begin with them
 
     def run(self, given: Given, static: bool) -> FoundPaths:
         steps = self._sent(given)
@@ -128,12 +158,7 @@ class ShardsPaths(Paths):
         if not team.relay(True, team.owning):
             raise Unsuitable
         self.begun = True
-        nothing = NOWHERE
-        best = super()._best(nothing)
-        if not self.gives_offers:
-            return FoundPaths(whole, best, None)
-        assert self.plan.offer_places is not None
-        return FoundPaths(whole, best, self._rows(nothing, nothing, None, self.plan.offer_places))
+        return FoundPaths(whole, super()._best(NOWHERE), None)
 
     def _sent(self, given: Given) -> list[tuple[Steps, Batch]]:
         """The changes of the steps into keys of this worker. Raises NeedsRounds on all workers if one cannot
@@ -170,7 +195,7 @@ class ShardsPaths(Paths):
                     own.append((steps, unpacked(values, schema, parcel)))
         return own
 
-    def _taken(self, given: Given) -> tuple[SomeSteps, Array, SomeSteps]:
+    def _taken(self, given: list[tuple[Steps, Batch]]) -> tuple[SomeSteps, Array, SomeSteps]:
         try:
             found = super()._taken(given)
         except Unsuitable:
@@ -206,11 +231,10 @@ class ShardsPaths(Paths):
             if peer != team.rank and each.mirrored is not None:
                 batch = unpacked(self._values, keys, each.mirrored)
                 heard.append(self.keys.insert(batch.columns, batch.length) + 1)
-                self._count_mirrors(peer, batch.length)
+                self._note_mirrors(peer, heard[-1])
         self._known = self.keys.size
         self._make_room()
-        self._unheard = np.concatenate(heard) if heard else NOWHERE
-        self._list_mirrors()
+        self._unheard = np.unique(np.concatenate(heard)) if heard else NOWHERE
 
     def _may_leave_range(self, all_workers: Sequence[_Entered]) -> bool:
         """Whether a sum may leave its range in some round; see `engine.paths`."""
@@ -225,25 +249,18 @@ class ShardsPaths(Paths):
     def _check_range(self) -> None:
         """Was done before, by all workers."""
 
-    def _count_mirrors(self, peer: int, count: int) -> None:
-        first = self._counted.get(peer, 0)
-        self._counted[peer] = first + count
-        self._mirrored_by = np.concatenate([self._mirrored_by, np.full(count, peer, np.int16)])
-        self._number = np.concatenate([self._number, np.arange(first, first + count, dtype=np.int32)])
-
-    def _list_mirrors(self) -> None:
-        """Lists the new mirrors elsewhere by their keys."""
-        nodes = self._unheard
-        if self._listed is None:
-            self._listed = StepLists(nodes, self._size)
-        elif len(nodes):
-            ids = np.arange(len(self._number) - len(nodes), len(self._number))
-            self._listed.insert(nodes, ids, self._size)
+    def _note_mirrors(self, peer: int, nodes: Array) -> None:
+        """Notes that another worker has new mirrors of these keys."""
+        keys, numbers = self._elsewhere.get(peer, (np.zeros(0, np.int32),) * 2)
+        order = np.argsort(nodes)
+        places = np.searchsorted(keys, nodes[order])
+        every: Any = np.insert(keys, places, nodes[order]), np.insert(numbers, places, len(numbers) + order)
+        self._elsewhere[peer] = every
 
     def _make_room(self) -> None:
         super()._make_room()
         grow(self, "_is_mirror", self._size, 0)
-        grow(self, "_last_old", self._size, NONE)
+        grow(self, "_last_old", self._size, 0)
         grow(self, "_last_mark", self._size, 0)
 
     # ------------------------------------------------------------- rounds of all workers
@@ -253,10 +270,10 @@ class ShardsPaths(Paths):
         mirrors: list[Array] = []
         while self._doubts:
             lost.append(self._withdrawn(doubted))
-            heard = self._told(lost[-1], has_values=False)
+            heard = self._told(lost[-1], False)
             if heard is None:
                 break
-            gone, _, _ = heard
+            gone = heard[0]
             gone = gone[self.value[gone] != NONE]
             self.mark[gone], self.old[gone] = 1, self.value[gone]
             self.value[gone] = NONE
@@ -267,19 +284,28 @@ class ShardsPaths(Paths):
         nodes = np.concatenate([NOWHERE, *lost])
         touched = [nodes, *mirrors]
         given, ranks, nodes = self._given(nodes, come)
-        unheard, self._unheard = self._unheard, NOWHERE
+        waiting, self._unheard = self._unheard, NOWHERE
+        most = NONE
         while True:
             found = self._spread_on(given, ranks, nodes)
             new = found[self.mark[found] == 0]
             self.mark[new], self.old[new] = 1, self._last_old[new]
             touched.append(new)
-            told = np.union1d(found, unheard) if len(unheard) else found
-            heard = self._told(told[self.value[told] != NONE])
+            waiting = self._mirrored(np.union1d(found, waiting) if len(waiting) else found)
+            values = self.value[waiting]
+            if most == NONE:
+                most = _few_of(values)
+            now, most = values <= most, _few_of(values[values > most])
+            heard = self._told(waiting[now], True, most)
             if heard is None:
-                return np.concatenate(touched)
-            nodes, given, ranks = heard
+                break
+            nodes, given, ranks, most = heard
             order = np.argsort(given, kind="stable")
-            nodes, given, ranks, unheard = nodes[order], given[order], ranks[order], NOWHERE
+            nodes, given, ranks, waiting = nodes[order], given[order], ranks[order], waiting[~now]
+        every = np.concatenate(touched)
+        if len(every) > thresholds.CHUNK:
+            self._last_old = np.zeros(len(self._last_old), np.int64)  # which takes no memory
+        return every
 
     def _spread_on(self, given: Array, ranks: Array, nodes: Array) -> Array:
         """Gives keys the values offered, and the keys after them theirs. Returns the keys with new values,
@@ -292,43 +318,55 @@ class ShardsPaths(Paths):
         self._last_mark[found] = 0
         return found
 
-    def _told(self, nodes: Array, has_values: bool = True) -> tuple[Array, Array, Array] | None:
+    def _mirrored(self, nodes: Array) -> Array:
+        """Those of some keys that others mirror and that have values."""
+        held = np.zeros(len(nodes), np.bool_)
+        for keys, _ in self._elsewhere.values():
+            held[_found(keys, nodes)[0]] = True
+        found: Array = nodes[held & (self.value[nodes] != NONE)]
+        return found
+
+    def _told(
+        self, nodes: Array, has_values: bool, most: int = NONE
+    ) -> tuple[Array, Array, Array, int] | None:
         """Tells the workers that mirror keys of their values and ranks, or that they have lost them. Returns
-        the mirrors of which this worker is told, with theirs; None if nobody tells anything."""
+        the mirrors of which this worker is told, with theirs, and the value up to which all tell next, this
+        one up to `most`; None if nobody tells anything."""
         interrupt.check()
-        team = self._team
-        assert self._listed is not None
-        first, count, slab = self._listed.stretches(self._size)
-        which, places = postings.expand(nodes, first, count, slab, int(count[nodes].sum()))
-        peers, numbers, nodes = self._mirrored_by[places], self._number[places], nodes[which]
-        sent = [_Told(bool(len(nodes)))] * team.size
-        for peer in team.owning if len(nodes) else ():
-            some = np.flatnonzero(peers == peer)
-            if len(some):
-                values = (narrow(self.value[nodes[some]]), self.rank[nodes[some]]) if has_values else ()
-                sent[peer] = _Told(True, numbers[some], *values)
+        team, mirrors = self._team, dict[int, tuple[Array, Array]]()
+        for peer, (keys, every) in self._elsewhere.items():
+            which, places = _found(keys, nodes)
+            if len(which):
+                order = np.argsort(every[places])
+                mirrors[peer] = nodes[which[order]], every[places[order]]
+        sent = [_Told(bool(mirrors) or most < NONE, most)] * team.size
+        for peer, (at, numbers) in mirrors.items():
+            values = map(narrow, (self.value[at], wide(self.rank[at]))) if has_values else ()
+            sent[peer] = _Told(True, most, narrow(np.diff(wide(numbers), prepend=0)), *values)
         came = team.swap(sent, team.owning)
         if not any(each.some for each in came):
             return None
         parts = [
-            (self._mirrors[peer][each.numbers], wide(each.values), wide(each.ranks))
+            (self._mirrors[peer][np.cumsum(wide(each.steps))], wide(each.values), wide(each.ranks))
             for peer, each in zip(team.owning, came, strict=True)
-            if peer != team.rank and len(each.numbers)
+            if peer != team.rank and len(each.steps)
         ]
-        mirrors, given, ranks = zip(*parts, strict=True) if parts else ((NOWHERE,),) * 3
-        return np.concatenate(mirrors), np.concatenate(given), np.concatenate(ranks)
+        told = map(np.concatenate, zip(*parts, strict=True)) if parts else (NOWHERE,) * 3
+        return *told, min(each.most for each in came)
 
     # ------------------------------------------------------------- what was found
 
     def _best(self, nodes: Array) -> Batch:
         return super()._best(nodes[~self._is_mirror[nodes]])
 
-    def _offered(self, changed: SomeSteps, nodes: Array, static: bool) -> Batch:
-        offers = super()._offered(changed, nodes, static)
-        assert self._offers_key is not None
-        assert self.plan.offer_places is not None
-        schema = [*self.plan.keys, self.plan.value]
-        columns = tuple(schema[place] for place in self.plan.offer_places)
-        team = self._team
-        found = exchanged(team, self._values, columns, self._offers_key, offers, team.owning)
-        return no_rows(columns) if found is None else found
+    def _offers(self, changed: SomeSteps, nodes: Array) -> Iterable[Batch]:
+        own, places = super()._offers(changed, nodes), self.plan.offer_places
+        assert places is not None
+        if tuple(places[column] for column in self._offers_key) == self._owned:
+            return own
+        keys = [*self.plan.keys, self.plan.value]
+        schema, team = tuple(keys[place] for place in places), self._team
+        found = exchanged(
+            team, self._values, schema, self._offers_key, concat([*own], len(schema)), team.owning
+        )
+        return () if found is None else (found,)

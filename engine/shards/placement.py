@@ -39,6 +39,7 @@ from ..circuit import (
     Integrate,
     Join,
     Late,
+    Loop,
     Negate,
     Node,
     NodeId,
@@ -56,10 +57,12 @@ from ..inprocess.storage.interner import Values
 from ..inprocess.storage.steps import Evaluator
 from ..loopparts import Gate, LoopParts
 from ..operators.steps import has_effect
+from ..paths import path_plan
 from ..rules import rules_of, schemas_of
 from ..schema import Schema
 from ..windowmemory import remembered_nodes
 from .carried import Key, Keys, carried
+from .paths import joins_nothing
 
 _IN_RECURSION = 4  # votes of a look-up in a recursion
 _Path: TypeAlias = tuple[NodeId, ...]
@@ -274,15 +277,21 @@ class _Placing:
     where the first worker runs them."""
 
     def __init__(
-        self, scope: _Scope, chosen: _Chosen, outside: _Placing | None, nodes: Sequence[Node]
+        self,
+        scope: _Scope,
+        chosen: _Chosen,
+        outside: _Placing | None,
+        nodes: Sequence[Node],
+        over_paths: bool = False,
     ) -> None:
-        """`outside` has the nodes around; `nodes` are those of the scope, with these as imports."""
+        """`outside` has the nodes around; `nodes` are those of the scope, with these as imports.
+        `over_paths`: workers look nothing up in it, unless rounds are needed after all."""
         self.nodes: list[Node] = []
         self.new: list[NodeId] = []
         self.keys: list[Key | None] = []
         self.inputs: dict[str, Key] = {}
         self.recursions: list[tuple[Sequence[Mapping[str, Key]], Mapping[str, Key]]] = []
-        self._scope, self._chosen, self._outside = scope, chosen, outside
+        self._scope, self._chosen, self._outside, self._over_paths = scope, chosen, outside, over_paths
         self._sent: dict[tuple[NodeId, Key], NodeId] = {}
         for at, old in enumerate(nodes):
             self._place(at, old.reading(self.new.__getitem__) if not isinstance(old, Import) else old)
@@ -352,7 +361,8 @@ class _Placing:
             case Window(source) | Late(source):
                 return replace(node, source=self._at_owners(source, self._wanted(at, source)))
             case Join() if self._scope.path and len(node.terms) > 1:
-                return self._near(node.reading(self._owned))
+                owned = node.reading(self._owned)
+                return owned if self._over_paths else self._near(owned)
         return node
 
     def _near(self, join: Node) -> Node:
@@ -403,7 +413,9 @@ class _Placing:
             keys = {name: self._chosen.key((scope.path, name), schema) for name, schema in schemas.items()}
             self.recursions.append(((), keys))
             return node
-        inner = _Placing(scope, self._chosen, self, node.body.nodes)
+        plan = None if isinstance(node, Loop) else path_plan(node, lambda at: True)
+        over_paths = plan is not None and joins_nothing(plan)
+        inner = _Placing(scope, self._chosen, self, node.body.nodes, over_paths)
         results, keys = inner.results(scope.results)
         scopes = [keys, *(each for loop, _ in inner.recursions for each in loop)]
         self.recursions.append((scopes, keys))

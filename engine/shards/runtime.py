@@ -47,7 +47,7 @@ from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
 from .arrivals import Elsewhere
 from .epoch import ShardEpoch
-from .member import Contents, Member, Parts, ShardChanges
+from .member import Member, Parts, ShardChanges
 from .placement import Placed
 from .spool import Change, Spool
 from .team import PATIENCE, Aborted, Team
@@ -774,22 +774,20 @@ def follow(member: Member, control: Connection) -> None:
             kind, payload = control.recv()
             if kind == "close":
                 break
-            control.send(_followed(member, control, *payload))
+            told, payload = [*payload], None  # which holds many rows
+            control.send(_followed(member, control, told))
     member.close()
 
 
 def _followed(
     member: Member,
     control: Connection,
-    serial: int,
-    shares: Mapping[str, Parts],
-    static: bool,
-    limit: int | None,
-    away: Collection[str],
-    loads: Collection[str],
-    contents: Contents,
+    told: list[Any],
 ) -> tuple[str, Any]:
-    """Runs an epoch. Returns how it ended."""
+    """Runs an epoch, as the first worker has told (`Sharded._divided`). Returns how it ended."""
+    shares: Mapping[str, Parts]
+    serial, shares, static, limit, away, loads, contents = told
+    told.clear()
 
     def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
         try:
@@ -804,6 +802,7 @@ def _followed(
         with kept_memory():
             member.arrivals.keep(loads)
             changes = {name: member.came(name, parts) for name, parts in shares.items()}
+            shares = {}
             member.begin_with_contents(contents)
             member.run(serial, changes, static, limit, sealed)
         member.arrivals.keep(())

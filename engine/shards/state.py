@@ -73,6 +73,4 @@ class ShardState(State):
         owned = owned_by(plan, keys[plan.best])
         if owned is None:
             return None
-        return ShardsPaths(
-            plan, self._team, self.values, owned, keys[plan.offers] if paths.gives_offers else None
-        )
+        return ShardsPaths(plan, self._team, self.values, owned, keys.get(plan.offers, ()), paths.offered)

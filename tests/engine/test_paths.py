@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Circuit
+from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.paths import FoundPaths, Paths, Unsuitable
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.paths import BOUND, PLUS, START, PathPlan, Steps
@@ -89,7 +90,7 @@ def loaded(greatest: bool) -> Loaded:
     kinds = tuple(Steps(number, kind, *limits) for number, kind in enumerate((START, PLUS, BOUND)))
     (key, value) = schema(2)
     plan = PathPlan(Circuit(()), kinds, (key,), value, greatest, "Best", (0, 1), "Offer", (1, 0))
-    return Loaded(Paths(plan, True), greatest, Counter())
+    return Loaded(Paths(plan, Store((value, key), is_set=True)), greatest, Counter())
 
 
 def applied(rows: set[tuple[int, ...]], found: Batch | None, whole: bool) -> set[tuple[int, ...]]:
@@ -113,7 +114,7 @@ def test_changes_of_steps(greatest: bool, epochs: list[list[tuple[Step, bool]]])
     for epoch in epochs:
         found = state.change(epoch)
         best = applied(best, found.best, found.whole)
-        offers = applied(offers, found.offers, found.whole)
+        offers = applied(offers, found.offers, False)
         values = state.rounds()
         assert best == set(values.items())
         assert offers == {(value, key) for key, value in state.offers(values)}

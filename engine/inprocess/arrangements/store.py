@@ -71,6 +71,12 @@ class Store(Unread):
         plain = bool((weights == 1).all())
         return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
 
+    def counted(self) -> Batch:
+        """The rows present with the weights that they have in the store, also of a set."""
+        rows = self.rows()
+        weights = None if self.weights is None else self.weights[rows]
+        return Batch(self.table.columns_at(rows), len(rows), weights)
+
     def _few(self, ids: Sequence[int]) -> Batch:
         """The rows with these ids."""
         assert self.weights is not None
@@ -130,7 +136,7 @@ class Store(Unread):
         self.table.insert_new(batch.columns, batch.length)
         self._arrange_since(before)
         every = self.present == before + batch.length and batch.columns.__class__ is tuple
-        return self._since(before, batch.columns if every else ())
+        return self.since(before, batch.columns if every else ())
 
     def _arrange_since(self, start: int) -> None:
         """Makes the rows present that came from `start` on."""
@@ -147,7 +153,7 @@ class Store(Unread):
         if self.present == before + batch.length:
             plain = batch.weights is None and batch.times is None
             return batch if plain else Batch(batch.columns, batch.length)
-        return self._since(before)
+        return self.since(before)
 
     def _add_new(self, rows: Sequence[tuple[int, ...]]) -> None:
         """Adds the rows that are new, one by one."""
@@ -158,7 +164,7 @@ class Store(Unread):
                 if self._indexes:
                     self._arrange(self.present - 1, row, 1)
 
-    def _since(self, start: int, known: Iterable[Array] = ()) -> Batch:
+    def since(self, start: int, known: Iterable[Array] = ()) -> Batch:
         """The rows that came from `start` on. Their columns are unpacked when they are read, if they are not
         `known`."""
         return Batch(TableColumns(self.table, start, self.table.size, known), self.table.size - start)
@@ -169,8 +175,9 @@ class Store(Unread):
             change = self.add_rows(batch.rows(), batch.weight_list())
             return self._changed_few(batch, change) if as_set else batch
         start = self.table.size
-        if self.weights is None and batch.weights is None:
+        if not start or (self.weights is None and batch.weights is None):
             self._undo.append(start)
+        if self.weights is None and batch.weights is None:
             rows = self.table.insert(batch.columns, batch.length)
             if self.table.size == start + batch.length:  # all of them are new: there is nothing to count
                 self._arrange_since(start)
@@ -197,7 +204,7 @@ class Store(Unread):
             start = self.table.size
             for batch, _ in changes:
                 self.add_present(batch)
-            return self._since(start)
+            return self.since(start)
         if sum(batch.length for batch, _ in changes) <= thresholds.ROWS_ONE_BY_ONE:
             return self._set_few(changes)
         all_rows, all_before = [], []
@@ -229,8 +236,13 @@ class Store(Unread):
         assert self.weights is not None
         self._whole = False
         touched, before = self._weigh(rows, change)
-        self._undo.append((rows, change))
+        self._note((rows, change))
         return touched, before
+
+    def _note(self, change: tuple[Array | Sequence[int], Array | Sequence[int]]) -> None:
+        """Notes a change to take back, unless that will leave no rows."""
+        if self._undo[:1] != [0]:
+            self._undo.append(change)
 
     def _weigh(self, rows: Array, change: Array) -> tuple[Array, Array]:
         """Adds to weights. Returns the rows whose presence may have changed, with their weights before."""
@@ -314,7 +326,7 @@ class Store(Unread):
             return 0
         self._whole = False
         weights[at] = after = before + weight
-        self._undo.append(((at,), (weight,)))
+        self._note(((at,), (weight,)))
         sign = (after != 0) - (before != 0) if self.signed else (after > 0) - (before > 0)
         if sign:
             self.present += sign
@@ -377,7 +389,7 @@ class Store(Unread):
             was, is_there = (before != 0, after != 0) if signed else (before > 0, after > 0)
             if was != is_there:
                 crossed[at] = crossed[at][0] if at in crossed else was, is_there, row
-        self._undo.append((ids, changes))
+        self._note((ids, changes))
         signs: dict[int, int] = {}
         for at, (was, is_there, row) in crossed.items():
             if was != is_there:

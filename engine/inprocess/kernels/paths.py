@@ -1,7 +1,7 @@
 """Kernels of recursions over paths (see `engine.paths`). Less is better; a key without a value has NONE.
 
-Steps have ids. `first`, `count` and `slab` say which steps lead from each key, `into_first` and so on which
-lead into it: the ids of key k are slab[first[k] : first[k] + count[k]].
+Steps have ids. `first`, `count` and `slab` say which steps lead from each key but the start, `into_first` and
+so on which lead into it: the ids of key k are slab[first[k] : first[k] + count[k]].
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def take_out(
         node = sources[i]
         to = targets[i]
         left = weights[i]
-        if count[node] <= into_count[to]:
+        if node > 0 and count[node] <= into_count[to]:  # steps from the start are listed by `to` alone
             start = first[node]
             stop = start + count[node]
             within = slab
@@ -315,13 +315,18 @@ def take_out(
 
 
 @kernel
-def depth(first: Any, count: Any, slab: Any, target: Any) -> int:
-    """The greatest number of steps from the start, the key 0, to a key on the way that has the fewest."""
+def depth(starts: Any, first: Any, count: Any, slab: Any, target: Any) -> int:
+    """The greatest number of steps from the start to a key on the way that has the fewest; the start has a
+    step to each of `starts`."""
     level = np.full(count.shape[0], -1, np.int64)
     queue = np.empty(count.shape[0], np.int64)
-    queue[0] = 0
-    level[0] = 0
-    end = 1
+    end = 0
+    for i in range(starts.shape[0]):
+        to = starts[i]
+        if level[to] < 0:
+            level[to] = 1
+            queue[end] = to
+            end += 1
     begin = 0
     deepest = 0
     while begin < end:

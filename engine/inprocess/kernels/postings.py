@@ -103,14 +103,22 @@ def shift(first: Any, count: Any, slab: Any, places: Any) -> bool:
 
 @kernel
 def unlink(groups: Any, rows: Any, first: Any, count: Any, slab: Any, place: Any) -> None:
-    """Removes row ids from their groups: the group's last row takes the place of each."""
+    """Removes row ids from their groups: the group's last row takes the place of each. Without places it
+    looks for each row in its group."""
+    track = place.shape[0] > 0
     for i in range(rows.shape[0]):
         group = groups[i]
         last = first[group] + count[group] - 1
-        at = place[rows[i]]
+        at = last
+        if track:
+            at = place[rows[i]]
+        else:
+            while slab[at] != rows[i]:
+                at -= 1
         moved = slab[last]
         slab[at] = moved
-        place[moved] = at
+        if track:
+            place[moved] = at
         count[group] -= 1
 
 

@@ -98,10 +98,10 @@ postings.count I I
 postings.scatter I I I i
 paths.spread I i i i I c I i I c I n I I I
 paths.best_offers I I i i i I c I i
-paths.changed_offers I I i i i I c I I I
+paths.changed_offers I I i i i I c i I I
 paths.withdraw I i i I i i i i I c I i I c I
-paths.take_out I i i I i i i i I c I I I I c I
-paths.depth I i i i
+paths.take_out I i i I i i i i I c i I I I c I
+paths.depth i I i i i
 producttime.enter I I I M n I n M I
 producttime.look I I I M I n n n I I
 producttime.expand_entries I I I M I n n n n n

@@ -55,7 +55,7 @@ class LoopRecursion:
         plan = None if isinstance(node, Loop) else path_plan(node, weighted)
         self.paths: Paths | None = None
         if plan is not None and (plan.offer_places is not None or not read(plan.offers)):
-            self.paths = Paths(plan, read(plan.offers))
+            self.paths = Paths(plan, self.relations.get(plan.offers))
 
     @property
     def is_ready(self) -> bool:
@@ -138,7 +138,7 @@ class LoopRecursion:
         if not store.present:
             return self.change(relation, contents)
         return self.change(
-            relation, consolidate(concat([contents, store.batch().negated()], len(store.schema)))
+            relation, consolidate(concat([contents, store.counted().negated()], len(store.schema)))
         )
 
     def change(self, relation: str, change: Batch | None) -> Batch | None:
@@ -151,11 +151,11 @@ class LoopRecursion:
         return store.add_counted(change, as_set=True)
 
     def take(self, found: FoundPaths) -> dict[str, Batch | None]:
-        """Adds what an epoch over paths found to the contents of the relations; gives the changes."""
+        """Adds the best values that an epoch over paths found to the contents of the relations; gives the
+        changes of these. Those of the offers are there."""
         assert self.paths is not None
-        new = {self.paths.plan.best: found.best, self.paths.plan.offers: found.offers}
-        add = self.replace if found.whole else self.change
-        return {name: None if (batch := new[name]) is None else add(name, batch) for name in self.relations}
+        best, add = self.paths.plan.best, self.replace if found.whole else self.change
+        return {name: add(name, found.best) if name == best else found.offers for name in self.relations}
 
     def commit(self) -> None:
         """The epoch's changes stay."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,13 +15,18 @@ from ..arrangements.bulkindex import Stretches
 from ..arrangements.store import Store
 from ..kernels import paths as kernels
 from ..storage.arrays import grow
-from ..storage.batch import Batch, consolidate
+from ..storage.batch import Batch, concat, consolidate
 from ..storage.marks import Marks
 from ..storage.table import RowTable
 from .steplists import StepLists
 
 NONE = kernels.NONE
+_HEAVIEST = np.iinfo(np.int32).max  # of the weights of steps
+_KEYS_AT_ONCE = 1 << 17  # that make offers, of two or three steps each as a rule
 NOWHERE: Array = np.empty(0, np.int64)
+
+Given: TypeAlias = Callable[[], list[tuple[Steps, Batch]]]
+"""Gives the changes of steps, or raises."""
 
 
 class NeedsRounds(Exception):
@@ -33,7 +38,8 @@ class Unsuitable(NeedsRounds):
 
 
 class FoundPaths(NamedTuple):
-    """The rows that an epoch found: whether they are all (else, changes); the best values; the offers."""
+    """What an epoch found: the best values, whether these are all or changes, and the change of the offers,
+    which is done."""
 
     whole: bool
     best: Batch
@@ -47,7 +53,7 @@ class SomeSteps(NamedTuple):
     target: Array
     cost: Array
     kind: Any  # of 8 bits
-    weight: Array
+    weight: Array  # of all steps, of 32 bits
 
     def take(self, rows: Array) -> SomeSteps:
         """Those at these positions."""
@@ -63,9 +69,9 @@ class Paths:
     asserts = True
     """Whether facts among the steps are asserted here."""
 
-    def __init__(self, plan: PathPlan, offers: bool) -> None:
-        """`offers`: what is offered is asked for, too."""
-        self.plan, self.gives_offers = plan, offers
+    def __init__(self, plan: PathPlan, offered: Store | None) -> None:
+        """`offered` is to hold what is offered, if that is asked for, too."""
+        self.plan, self.offered = plan, offered
         self.forget()
 
     def forget(self) -> None:
@@ -76,7 +82,7 @@ class Paths:
         self.target: Array = np.zeros(0, np.int32)
         self.cost: Array = np.zeros(0, np.int64)
         self.kind: Array = np.zeros(0, np.int8)
-        self.weight: Array = np.zeros(0, np.int64)
+        self.weight: Any = np.zeros(0, np.int32)
         self.used = self.gone = 0
         self.value: Array = np.full(1, np.iinfo(np.int64).min)
         self.rank: Array = np.zeros(1, np.int32)
@@ -87,7 +93,6 @@ class Paths:
         self._lists: StepLists | None = None
         self._into: StepLists | None = None
         self.state: object = None  # of the circuit of the steps, for what evaluates it
-        self.offered: Store | None = None
 
     # ------------------------------------------------------------- epochs
 
@@ -97,35 +102,33 @@ class Paths:
         steps = self.used - self.gone
         return self.used + self.keys.size > thresholds.GHOSTS + 3 * (self.present + steps) + asked
 
-    def run(self, given: Callable[[], Sequence[tuple[Steps, Batch]]], static: bool) -> FoundPaths:
+    def run(self, given: Given, static: bool) -> FoundPaths:
         """One epoch, with the changes of steps that are given; at first, with all steps. `static`: it is the
         only one. Raises NeedsRounds, and what `given` raises."""
         whole = not self.begun
-        changed, doubted, come = self._taken(given)
+        changed, doubted, come = self._taken(given())
         touched = self._settled(doubted, come)
         self.present += int(np.count_nonzero(self.value[touched] != NONE))
         self.present -= int(np.count_nonzero(self.old[touched] != NONE))
         self._check_range()
         self.begun = True
         nodes = touched[self.value[touched] != self.old[touched]]
-        offers = self._offered(changed, nodes, static) if self.gives_offers else None
+        best = self._best(nodes)
+        offers = None if self.offered is None else self._offered(self.offered, changed, nodes, static, whole)
         self.mark[touched] = 0
-        return FoundPaths(whole, self._best(nodes), offers)
+        if len(touched) > thresholds.CHUNK:
+            self.old = np.zeros(len(self.old), np.int64)  # which takes no memory
+        return FoundPaths(whole, best, offers)
 
-    def _taken(
-        self, given: Callable[[], Sequence[tuple[Steps, Batch]]]
-    ) -> tuple[SomeSteps, Array, SomeSteps]:
-        """Enters the changes of steps that are given, at first all steps. Returns them, the keys that may
-        lose their values, and the steps that may give some. Raises Unsuitable."""
-        changed = self._together(given())
+    def _taken(self, given: list[tuple[Steps, Batch]]) -> tuple[SomeSteps, Array, SomeSteps]:
+        """Enters the changes of steps that are given, at first all steps, and forgets them. Returns those by
+        which something is offered that was not, the keys that may lose their values, and the steps that may
+        give some. Raises Unsuitable."""
+        if not self.begun:
+            return self._begun_with(given)
+        changed = self._together(given)
         interrupt.check()
         self._make_room()
-        if not self.begun:
-            if len(changed.weight) and int(changed.weight.min()) < 0:
-                raise Unsuitable
-            self._append(changed)
-            self._lists = StepLists(changed.source, self._size)
-            return changed, NOWHERE, changed.take(np.flatnonzero(changed.kind == START))
         gone = changed.take(np.flatnonzero(changed.weight < 0))
         if len(gone.weight):
             self._take_out(gone)
@@ -133,6 +136,29 @@ class Paths:
         if len(come.weight):
             self._insert(come)
         return changed, np.unique(gone.target), come
+
+    def _begun_with(self, given: list[tuple[Steps, Batch]]) -> tuple[SomeSteps, Array, SomeSteps]:
+        """`_taken` of all steps, some at a time: they take more room before they are entered."""
+        given.sort(key=lambda each: each[0].kind)
+        starts = 0  # which come first
+        while given:
+            steps, batch = given.pop()
+            if steps.kind == START:
+                batch = consolidate(batch)
+                starts += batch.length
+            room = self.used + batch.length + sum(batch.length for _, batch in given)
+            for name in SomeSteps._fields:
+                grow(self, name, room)
+            for at in range(0, batch.length, thresholds.CHUNK):
+                some = self._numbered(steps, batch.slice(at, at + thresholds.CHUNK))
+                if int(some.weight.min()) < 0:
+                    raise Unsuitable
+                self._append(some)
+                interrupt.check()
+        self._make_room()
+        self._lists = StepLists(self.source[starts : self.used], range(starts, self.used), self._size)
+        found = SomeSteps(*(getattr(self, name)[:starts] for name in SomeSteps._fields))
+        return found, NOWHERE, found
 
     def _settled(self, doubted: Array, come: SomeSteps) -> Array:
         """Gives all keys their values, with steps that have come, where some keys may lose theirs. Returns
@@ -184,18 +210,12 @@ class Paths:
     def mark_ids(self, marks: Marks) -> None:
         """Marks the ids in the keys."""
         marks.rows(self.plan.keys, self.keys, None)
-        if self.offered is not None:
-            marks.rows(self.offered.schema, self.offered.table, None)
 
     # ------------------------------------------------------------- steps
 
-    def _together(self, given: Iterable[tuple[Steps, Batch]]) -> SomeSteps:
+    def _together(self, given: Sequence[tuple[Steps, Batch]]) -> SomeSteps:
         """The changes of the steps, with new keys numbered."""
-        parts = [
-            self._numbered(steps, batch if not self.begun else consolidate(batch))
-            for steps, batch in given
-            if batch.length
-        ]
+        parts = [self._numbered(steps, consolidate(batch)) for steps, batch in given if batch.length]
         if not parts:
             empty = np.empty(0, np.int64)
             return SomeSteps(empty, empty, empty, np.empty(0, np.int8), empty)
@@ -245,7 +265,9 @@ class Paths:
         grow(self, "mark", size, 0)
 
     def _append(self, steps: SomeSteps) -> Array:
-        """Gives steps ids. Returns them."""
+        """Gives steps ids. Returns them. Raises Unsuitable."""
+        if len(steps.weight) and int(steps.weight.max()) > _HEAVIEST:
+            raise Unsuitable
         start, self.used = self.used, self.used + len(steps.weight)
         for name, column in zip(SomeSteps._fields, steps, strict=True):
             grow(self, name, self.used)
@@ -255,7 +277,9 @@ class Paths:
     def _insert(self, steps: SomeSteps) -> None:
         ids = self._append(steps)
         assert self._lists is not None
-        self._lists.insert(steps.source, ids, self._size)
+        inner = np.flatnonzero(steps.kind != START)
+        if len(inner):
+            self._lists.insert(steps.source[inner], ids[inner], self._size)
         if self._into is not None:
             self._into.insert(steps.target, ids, self._size)
 
@@ -269,8 +293,9 @@ class Paths:
         self.gone += len(gone)
         assert self._lists is not None
         assert self._into is not None
-        self._lists.remove(self.source[gone].astype(np.int64), gone, self.used)
-        self._into.remove(self.target[gone].astype(np.int64), gone, self.used)
+        inner = gone[self.kind[gone] != START]
+        self._lists.remove(self.source[inner], inner, self.used)
+        self._into.remove(self.target[gone], gone, self.used)
 
     def _from(self) -> Stretches:
         assert self._lists is not None
@@ -279,10 +304,10 @@ class Paths:
     def _to(self) -> Stretches:
         """The steps by the keys that they lead into; listed when first asked for."""
         if self._into is None:
-            self._into = StepLists(self.target[: self.used].astype(np.int64), self._size)
+            self._into = StepLists(self.target[: self.used], range(self.used), self._size)
             gone = np.flatnonzero(self.weight[: self.used] == 0)
             if len(gone):
-                self._into.remove(self.target[gone].astype(np.int64), gone, self.used)
+                self._into.remove(self.target[gone], gone, self.used)
         return self._into.stretches(self._size)
 
     def _steps(self) -> tuple[Array, Array, Array, Array]:
@@ -297,7 +322,8 @@ class Paths:
         most = min(~steps.low if self.plan.greatest else steps.high for steps in sums)
         if start + (self._size + 1) * dearest <= most:
             return
-        deepest = kernels.depth(*self._from(), self.target)
+        starts = np.flatnonzero((self.kind[: self.used] == START) & (self.weight[: self.used] > 0))
+        deepest = kernels.depth(self.target[starts], *self._from(), self.target)
         if start + (deepest + 1) * dearest > most:
             raise Unsuitable
 
@@ -316,31 +342,41 @@ class Paths:
         columns = [*self.keys.columns_at(keys - 1), ~values if self.plan.greatest else values]
         return Batch(tuple(columns[place] for place in places), len(keys), weights)
 
-    def _offered(self, changed: SomeSteps, nodes: Array, static: bool) -> Batch:
-        """The changes of what is offered."""
-        assert self.plan.offer_places is not None
+    def _offered(
+        self, held: Store, changed: SomeSteps, nodes: Array, static: bool, whole: bool
+    ) -> Batch | None:
+        """The change of what is offered, which goes to `held`. `whole`: the offers are all that there are."""
+        parts = self._offers(changed, nodes)
+        if whole and not held.table.size:
+            for part in parts:
+                if static:
+                    held.add_present(Batch(part.columns, part.length))
+                else:
+                    held.add_counted(part, as_set=True)
+            return held.since(0)
+        rows = [*parts, held.counted().negated()] if whole else [*parts]
+        return held.add_counted(consolidate(concat(rows, len(held.schema))), as_set=True)
+
+    def _offers(self, changed: SomeSteps, nodes: Array) -> Iterable[Batch]:
+        """The changes of offers, with their weights, by changed steps and by keys with new values, some at a
+        time."""
+        places = self.plan.offer_places
+        assert places is not None
         before = self.value[changed.source]
         marked = self.mark[changed.source] != 0
         before[marked] = self.old[changed.source][marked]
         there = np.flatnonzero(before != NONE)
-        given = _carried(changed, before)[there]
-        to, values, weights = kernels.changed_offers(
-            nodes, *self._from(), self.target, self.cost, self.kind, self.weight, self.value, self.old
-        )
-        rows = self._rows(
-            np.concatenate([changed.target[there], to]),
-            np.concatenate([given, values]),
-            np.concatenate([changed.weight[there], weights]),
-            self.plan.offer_places,
-        )
-        if static:
-            return Batch(rows.columns, rows.length)
-        if self.offered is None:
-            schema = [*self.plan.keys, self.plan.value]
-            self.offered = Store(tuple(schema[place] for place in self.plan.offer_places), is_set=True)
-        change = self.offered.add_counted(consolidate(rows), as_set=True)
-        self.offered.commit()
-        return change
+        given = _carried(changed, before)
+        for at in range(0, len(there), thresholds.CHUNK):
+            some = there[at : at + thresholds.CHUNK]
+            weights = changed.weight[some].astype(np.int64)
+            yield self._rows(changed.target[some].astype(np.int64), given[some], weights, places)
+        for at in range(0, len(nodes), _KEYS_AT_ONCE):
+            to, values, weights = kernels.changed_offers(
+                nodes[at : at + _KEYS_AT_ONCE], *self._from(), self.target, self.cost, self.kind, self.weight,
+                self.value, self.old,
+            )  # fmt: skip
+            yield self._rows(to, values, weights, places)
 
 
 def _carried(steps: SomeSteps, before: Array) -> Array:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ... import thresholds
 from ...memory import reserve
 from ...schema import Array
-from ..arrangements.bulkindex import Stretches, stretches
+from ..arrangements.bulkindex import Rows, Stretches, stretches
 from ..arrangements.stretches import Stretched
+from ..kernels import postings
 
 
 class StepLists(Stretched):
     """For each key a list of ids of steps."""
 
-    def __init__(self, keys: Array, size: int) -> None:
-        """`keys` are the keys of the steps 0, 1, ...; `size` is the number of keys that there are."""
+    def __init__(self, keys: Array, steps: Rows, size: int) -> None:
+        """`keys` are the keys of some steps; `size` is the number of keys that there are."""
         reserve(16 * size)
-        super().__init__(stretches(keys, range(len(keys)), size))
+        super().__init__(stretches(keys, steps, size))
 
     def stretches(self, size: int) -> Stretches:
         """The stretches of so many keys."""
@@ -29,4 +33,8 @@ class StepLists(Stretched):
 
     def remove(self, keys: Array, steps: Array, most: int) -> None:
         """Takes steps out. `most`: more than any id."""
-        self._leave(keys, steps, most)
+        keys = keys.astype(np.int32, copy=False)
+        if not len(self._place) and int(self._count[keys].sum()) <= thresholds.STEPS_LOOKED_AT * len(keys):
+            postings.unlink(keys, steps, self._first, self._count, self._slab, self._place)
+        else:
+            self._leave(keys, steps, most)
