@@ -17,6 +17,7 @@ from . import sparknumbers as numbers
 from .calls import call
 from .dialects import SqlDialect
 from .functions import FUNCTIONS as USUAL
+from .readers import DuckReader, whole
 from .scalars import TYPES, Translate
 from .sparkcasts import cast
 from .sparkchoices import CHOICES
@@ -99,14 +100,14 @@ def _set(args: list[Expression]) -> Expression:
     return sql.ArrayAgg(this=sql.Distinct(expressions=args), nulls_excluded=True)
 
 
-_PARSER = _BASE.parser_class
+_PARSER = whole(_BASE.parser_class)
 _READ = (*ALIKE, *WINDOWS, *_LISTS_OPENED, *_AS_READ)
 
 
 class SparkReader(type(_BASE)):  # type: ignore[misc]
     """The parser of Spark's SQL."""
 
-    class Parser(_PARSER):  # type: ignore[valid-type,misc]
+    class Parser(_PARSER):  # type: ignore[misc]
         FUNCTIONS: ClassVar = {
             **{name: _PARSER.FUNCTIONS[name] for name in _READ if name in _PARSER.FUNCTIONS},
             **{name: kind.from_arg_list for name, kind in _AS_NODES.items()},
@@ -118,7 +119,7 @@ class SparkReader(type(_BASE)):  # type: ignore[misc]
         FUNCTION_PARSERS: ClassVar = {
             name: each for name, each in _PARSER.FUNCTION_PARSERS.items() if name in (*WORDS, *_AS_READ)
         }
-        PLACEHOLDER_PARSERS = Dialect.get_or_raise("duckdb").parser_class.PLACEHOLDER_PARSERS
+        PLACEHOLDER_PARSERS = DuckReader.Parser.PLACEHOLDER_PARSERS
 
 
 _OPERATORS: dict[type[Expression], Translate] = {
