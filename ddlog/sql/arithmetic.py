@@ -165,11 +165,3 @@ def towards(name: str) -> Translate:
         return c.strict([value], f"sql::{name}_div($, {scale})", INTEGER)
 
     return translate
-
-
-def real(name: str, arguments: int = 1) -> Translate:
-    def translate(s: Scalars, node: Expression) -> SqlValue:
-        values = [s.number(node.this), *([s.number(node.expression)] if arguments == 2 else [])]
-        return _on_doubles(values, f"sql::double_{name}({', '.join('$' * arguments)})")
-
-    return translate

@@ -530,6 +530,14 @@ def json_cell(value: SqlValue) -> SqlValue | None:
     return SqlValue(tree('unwrap_or($, "null")', made.tree), JSON)
 
 
+def beside_numbers(values: Sequence[SqlValue], *, any_number: bool = False) -> list[SqlValue]:
+    """The values; beside integers, or `any_number`, with 1 and 0 in place of TRUE and FALSE."""
+    others = {each.type.kind for each in values if each.type.is_number}
+    if not others or not (any_number or others == {"integer"}):
+        return list(values)
+    return [cast(v, INTEGER, may_fail=False) or v if v.type == BOOLEAN else v for v in values]
+
+
 def from_json(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
     """JSON as a value: what is in its text, but for `null`."""
     text = strict([value], 'sql::json_at($, "[]", true)', VARCHAR, optional=True)

@@ -24,7 +24,9 @@ def whole(parser: Any) -> Any:
     class Whole(parser):  # type: ignore[misc]
         FUNCTION_PARSERS: ClassVar = {n: _counted(each) for n, each in parser.FUNCTION_PARSERS.items()}
 
-        def validate_expression(self, expression: Expression, args: Sequence[Any] | None = None) -> Expression:
+        def validate_expression(
+            self, expression: Expression, args: Sequence[Any] | None = None
+        ) -> Expression:
             if args and (_leaves_out(expression, args) or _is_ignored(expression)):
                 self.raise_error(_SURPLUS, self._prev)
             made: Expression = super().validate_expression(expression, args)
@@ -34,13 +36,12 @@ def whole(parser: Any) -> Any:
 
 
 def _counted(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What parses the arguments of one function, made to refuse an aggregate with more of them than its node
-    has."""
+    """What parses the arguments of one function, made to refuse more of them than its node has."""
 
     def counted(parser: Any) -> Any:
         begin = parser._index
         made = parse(parser)
-        if isinstance(made, sql.AggFunc):
+        if isinstance(made, sql.AggFunc | sql.Map):
             there = [each.this if isinstance(each, sql.Order) else each for each in made.iter_expressions()]
             number = sum(len(each.expressions) if isinstance(each, sql.Distinct) else 1 for each in there)
             if _commas(parser._tokens[begin : parser._index]) >= max(number, 1) or _is_ignored(made):
@@ -67,8 +68,8 @@ def _is_ignored(made: Expression) -> bool:
 
 
 def _leaves_out(made: Expression, given: Sequence[Any]) -> bool:
-    """Whether a node lacks an argument of its call. A text or a name may be in it as a word, a path or another
-    text instead."""
+    """Whether a node lacks an argument of its call. A text or a name may be in it as a word, a path or
+    another text instead."""
     there = {id(each) for each in made.walk()}
     lost = [each for each in given if isinstance(each, sql.Expression) and id(each) not in there]
     if not lost:
@@ -85,4 +86,7 @@ def _is_word(node: Expression) -> bool:
 class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
     """The parser of DuckDB's SQL."""
 
-    Parser = whole(_DUCKDB.parser_class)
+    class Parser(whole(_DUCKDB.parser_class)):  # type: ignore[misc]
+        FUNCTIONS: ClassVar = {
+            n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n != "INITCAP"
+        }

@@ -24,7 +24,7 @@ from .sparkchoices import CHOICES
 from .sparkdates import DATES, extracted
 from .sparklists import LISTS, at
 from .sparktexts import TEXTS, like, rlike, substring
-from .textfunctions import joined, strings
+from .textfunctions import joined
 from .types import INTEGER, TIMESTAMP, VARCHAR, decimal
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ _OPERATORS: dict[type[Expression], Translate] = {
     sql.Escape: like,
     sql.RegexpLike: rlike,
     sql.Substring: substring,
-    sql.Upper: strings("string_to_uppercase", "this"),
-    sql.Lower: strings("string_to_lowercase", "this"),
+    sql.Upper: call("string_to_uppercase($)", VARCHAR, "this text"),
+    sql.Lower: call("string_to_lowercase($)", VARCHAR, "this text"),
     sql.SplitPart: call(
         'if ($1 != "" or $2 == 0) sql::split_part($0, $1, $2) else if ($2 == 1 or $2 == -1) $0 else ""',
         VARCHAR,
