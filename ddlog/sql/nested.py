@@ -15,17 +15,7 @@ from .calls import of_arguments
 from .fieldnames import field_name
 from .lists import a_list, literal
 from .scalars import Scalars, Translate
-from .types import (
-    BOOLEAN,
-    INTEGER,
-    NULL,
-    SqlType,
-    SqlValue,
-    list_of,
-    map_of,
-    null,
-    struct_of,
-)
+from .types import BOOLEAN, INTEGER, NULL, SqlType, SqlValue, list_of, map_of, null, struct_of
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression

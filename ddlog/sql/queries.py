@@ -231,7 +231,7 @@ class Translator:
         columns = tuple(f"col{i}" for i, _ in enumerate(branches[0].values, first))
         return SqlQuery(columns, tuple(branches))
 
-    def limited(self, query: SqlQuery, node: Expression, keys: Sequence[SqlValue] | None = None) -> SqlQuery:
+    def limited(self, query: SqlQuery, node: Expression) -> SqlQuery:
         """The query with the ORDER BY and LIMIT of a set operation or a subquery."""
         if node.args.get("limit") is None and node.args.get("offset") is None:
             return query

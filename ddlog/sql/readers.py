@@ -22,7 +22,12 @@ def whole(parser: Any) -> Any:
     """The parser, made to refuse calls with arguments that the nodes which it makes of them do not have."""
 
     class Whole(parser):  # type: ignore[misc]
-        FUNCTION_PARSERS: ClassVar = {n: _counted(each) for n, each in parser.FUNCTION_PARSERS.items()}
+        FUNCTION_PARSERS: ClassVar = {
+            name: _counted(each) for name, each in parser.FUNCTION_PARSERS.items() if name != "INITCAP"
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = {
+            name: _counted(each, 1) for name, each in parser.NO_PAREN_FUNCTION_PARSERS.items()
+        }
 
         def validate_expression(
             self, expression: Expression, args: Sequence[Any] | None = None
@@ -35,11 +40,12 @@ def whole(parser: Any) -> Any:
     return Whole
 
 
-def _counted(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What parses the arguments of one function, made to refuse more of them than its node has."""
+def _counted(parse: Callable[[Any], Any], ahead: int = 0) -> Callable[[Any], Any]:
+    """What parses the arguments of one function, so many tokens ahead, made to refuse more of them than its
+    node has."""
 
     def counted(parser: Any) -> Any:
-        begin = parser._index
+        begin = parser._index + ahead
         made = parse(parser)
         if isinstance(made, sql.AggFunc | sql.Map):
             there = [each.this if isinstance(each, sql.Order) else each for each in made.iter_expressions()]

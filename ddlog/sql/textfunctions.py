@@ -12,7 +12,7 @@ from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
 from .lists import concatenated
-from .scalars import Scalars
+from .scalars import Scalars, Translate
 from .types import BOOLEAN, INTEGER, NULL, VARCHAR, SqlValue, null
 
 if TYPE_CHECKING:
@@ -121,3 +121,19 @@ def overlaid(s: Scalars, node: Expression) -> SqlValue:
     values = [s.text(node.this), s.text(node.expression), *places]
     form = "sql::left($0, max(0, $2 - 1)) ++ $1 ++ sql::substring_from($0, $2 + $3)"
     return c.strict(values, form, VARCHAR)
+
+
+TEXTS: dict[type[Expression], Translate] = {
+    sql.DPipe: joined,
+    sql.Concat: concat,
+    sql.ConcatWs: concat_ws,
+    sql.Like: like,
+    sql.ILike: like,
+    sql.Escape: like,
+    sql.Overlay: overlaid,
+    sql.Hex: lambda s, node: hexed(s, node, node.this),
+    sql.Substring: substring,
+    sql.Trim: trim,
+    sql.Pad: pad,
+}
+"""The translation of each kind of node about texts."""
