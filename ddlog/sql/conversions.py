@@ -360,13 +360,9 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return wall_clock(value)
         case "timestamptz", "date":
             return cast(wall_clock(value), type, may_fail=may_fail)
-        case "varchar", "timestamptz":
-            return _read_instant(value, may_fail)
-        case (
-            "varchar",
-            "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" | "interval" as kind,
-        ):
-            read = f"sql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"
+        case "varchar", kind if kind in (*_READ, "decimal", "interval", "timestamptz"):
+            more = {"decimal": f", {type.scale}", "timestamptz": f', "{zone()}"'}.get(kind, "")
+            read = f"sql::read_{kind}(${more})"
             if may_fail:
                 return strict([value], read, type, optional=True)
             return strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
@@ -402,14 +398,6 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
         case "timestamp", "time":
             return strict([value], "sql::floor_mod($, 86400000000)", TIME)
     return None
-
-
-def _read_instant(value: SqlValue, may_fail: bool) -> SqlValue:
-    """A text as an instant."""
-    read = f'sql::read_timestamptz($, "{zone()}")'
-    if may_fail:
-        return strict([value], read, TIMESTAMPTZ, optional=True)
-    return strict([value], lambda x: tree(f'sql::sure({read}, $, "{TIMESTAMPTZ}")', x, x), TIMESTAMPTZ)
 
 
 def part_text(value: SqlValue) -> SqlValue | None:

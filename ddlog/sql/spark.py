@@ -23,8 +23,8 @@ from .sparkcasts import cast
 from .sparkchoices import CHOICES
 from .sparkdates import DATES, extracted
 from .sparklists import LISTS, at
-from .sparktexts import TEXTS, like, rlike, substring
-from .textfunctions import joined
+from .sparktexts import TEXTS, like, rlike
+from .textfunctions import joined, substring
 from .types import INTEGER, TIMESTAMP, VARCHAR, decimal
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ _OPERATORS: dict[type[Expression], Translate] = {
     sql.ILike: like,
     sql.Escape: like,
     sql.RegexpLike: rlike,
-    sql.Substring: substring,
+    sql.Substring: substring("if ($1 == 0) (1: bigint) else $1", "max($2, 0)"),  # 0 is the first letter, too
     sql.Upper: call("string_to_uppercase($)", VARCHAR, "this text"),
     sql.Lower: call("string_to_lowercase($)", VARCHAR, "this text"),
     sql.SplitPart: call(

@@ -81,14 +81,19 @@ def _simple_like(text: SqlValue, pattern: object) -> SqlValue | None:
     return c.strict([text, c.string(inner)], f"string_{test}($, $)", BOOLEAN)
 
 
-def substring(s: Scalars, node: Expression) -> SqlValue:
-    if node.args.get("start") is None:
-        s.places.wrong("SUBSTRING takes 2 to 3 arguments", node)
-    args = [s.text(node.this), s.brought(node.args["start"], INTEGER, node)]
-    length = node.args.get("length")
-    if length is None:
-        return c.strict(args, "sql::substring_from($, $)", VARCHAR)
-    return c.strict([*args, s.brought(length, INTEGER, node)], "sql::substring($, $, $)", VARCHAR)
+def substring(start: str = "$1", length: str = "$2") -> Translate:
+    """SUBSTRING, by templates of its start and length."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        if node.args.get("start") is None:
+            s.places.wrong("SUBSTRING takes 2 to 3 arguments", node)
+        given = [each for name in ("start", "length") if (each := node.args.get(name)) is not None]
+        args = [s.text(node.this), *(s.brought(each, INTEGER, node) for each in given)]
+        if len(given) == 1:
+            return c.strict(args, f"sql::substring_from($0, {start})", VARCHAR)
+        return c.strict(args, f"sql::substring($0, {start}, {length})", VARCHAR)
+
+    return translate
 
 
 def trim(s: Scalars, node: Expression) -> SqlValue:
@@ -132,7 +137,7 @@ TEXTS: dict[type[Expression], Translate] = {
     sql.Escape: like,
     sql.Overlay: overlaid,
     sql.Hex: lambda s, node: hexed(s, node, node.this),
-    sql.Substring: substring,
+    sql.Substring: substring(),
     sql.Trim: trim,
     sql.Pad: pad,
 }
