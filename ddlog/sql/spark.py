@@ -107,7 +107,7 @@ _READ = (*ALIKE, *WINDOWS, *_LISTS_OPENED, *_AS_READ)
 class SparkReader(type(_BASE)):  # type: ignore[misc]
     """The parser of Spark's SQL."""
 
-    class Parser(_PARSER):  # type: ignore[misc]
+    class Parser(_PARSER):  # type: ignore[valid-type,misc]
         FUNCTIONS: ClassVar = {
             **{name: _PARSER.FUNCTIONS[name] for name in _READ if name in _PARSER.FUNCTIONS},
             **{name: kind.from_arg_list for name, kind in _AS_NODES.items()},
