@@ -389,10 +389,10 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             if may_fail:
                 units = f"if (sql::is_finite($0)) Some{{{units}}} else None"
             return strict([value], units, type, optional=may_fail)
-        case "boolean", "integer":
-            return strict([value], "if ($) (1: bigint) else (0: bigint)", INTEGER)
-        case "integer", "boolean":
-            return strict([value], "$ != 0", BOOLEAN)
+        case "boolean", ("integer" | "decimal" | "double"):
+            return convert(strict([value], "if ($) (1: bigint) else (0: bigint)", INTEGER), type)
+        case (("integer" | "decimal" | "double"), "boolean"):
+            return strict([value], f"$ != {'0.0' if source == DOUBLE else '0'}", BOOLEAN)
         case "timestamp", "date":
             return strict([value], "sql::floor_div($, 86400000000)", DATE)
         case "timestamp", "time":

@@ -59,7 +59,7 @@ SELECT q.u, q.k FROM (t JOIN p ON a = c) AS q(u, a, v) WHERE q.v > 1
 SELECT q.u, q.k FROM (t LEFT JOIN p ON a = c) AS q(u) WHERE q.k IS NULL
 SELECT q.v, q.pk FROM (p RIGHT JOIN t ON a = c) AS q(u, v) WHERE q.pk > 2
 SELECT t.pk, l.k FROM t JOIN l ON t.a = ANY(l.xs)
-SELECT q.pk, q.pk IN (b > 1, 3) AS x, COALESCE(s = 'a', a) AS y, (a > 1) = m AS z, CASE a > 1 WHEN 1 THEN a < 3 ELSE b END AS u FROM (SELECT (pk), a, b, m, s FROM t) q
+SELECT q.pk, q.pk IN (b > 1, 3) AS x, COALESCE(s = 'a', a) AS y, (a > 1) = m AS z, CASE a > 1 WHEN 1 THEN a < 3 ELSE b END AS u, CAST(m AS BOOLEAN) AS v, CAST(a > 1 AS DECIMAL(4, 1)) AS w FROM (SELECT (pk), a, b, m, s FROM t) q
 SELECT a > 1 AS x FROM t EXCEPT ALL SELECT c FROM p
 SELECT pk, trunc(x * 7, 1) AS a, trunc(-x / 3, -1) AS b, trunc(m, 1) AS e, trunc(m, -2) AS f, date(w) AS g, dayofmonth(d) AS h, date_add(d, a) AS i FROM t
 SELECT pk FROM t WHERE 1 IN ()
