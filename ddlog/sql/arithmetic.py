@@ -140,36 +140,54 @@ def _digits(s: Scalars, node: Expression | None, where: Expression) -> int:
 
 
 def rounded(s: Scalars, node: Expression) -> SqlValue:
-    value = s.number(node.this)
+    """ROUND and TRUNC, to some digits."""
+    value, is_round = s.number(node.this), isinstance(node, sql.Round)
     digits = _digits(s, node.args.get("decimals"), node)
-    if value.type == DOUBLE:
+    if value.type == DOUBLE and is_round:
         return c.strict([value], lambda x: tree("sql::double_round($, $)", x, c.integer(digits).tree), DOUBLE)
+    if value.type == DOUBLE:
+        if abs(digits) > 300:
+            s.places.refuse("TRUNC to so many places", node)
+        there, back = "*/" if digits > 0 else "/*"
+        made = f"sql::double_trunc(x {there} 1e{abs(digits)}) {back} 1e{abs(digits)}"
+        form = f"{{var x = $; var y = {made}; if (sql::is_finite(y)) y else x}}"
+        return c.strict([value], form if digits else "sql::double_trunc($)", DOUBLE)
     scale = value.type.scale
     if digits >= scale:
         return value
     drop, type = 10 ** (scale - digits), decimal(max(digits, 0))
     again = 10 ** max(-digits, 0)
-    return c.strict([value], f"sql::rounded($, {drop}) * {again}", type)
+    return c.strict([value], f"sql::{'rounded' if is_round else 'trunc_div'}($, {drop}) * {again}", type)
 
 
 def towards(name: str) -> Translate:
-    """FLOOR, CEIL and TRUNC: of integers they are doubles, as DuckDB has it."""
+    """FLOOR and CEIL: of integers they are doubles, as DuckDB has it."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
         value = s.number(node.this)
         if value.type == DOUBLE:
             return c.strict([value], f"sql::double_{name}($)", DOUBLE)
         if value.type.scale == 0:
-            return _on_doubles([value], lambda x: x) if name != "trunc" else value
+            return _on_doubles([value], lambda x: x)
         scale = 10**value.type.scale
         return c.strict([value], f"sql::{name}_div($, {scale})", INTEGER)
 
     return translate
 
 
-def real(name: str, arguments: int = 1) -> Translate:
-    def translate(s: Scalars, node: Expression) -> SqlValue:
-        values = [s.number(node.this), *([s.number(node.expression)] if arguments == 2 else [])]
-        return _on_doubles(values, f"sql::double_{name}({', '.join('$' * arguments)})")
-
-    return translate
+NUMBERS: dict[type[Expression], Translate] = {
+    sql.Add: sum_of,
+    sql.Sub: sum_of,
+    sql.Mul: product,
+    sql.Div: quotient,
+    sql.IntDiv: whole_quotient,
+    sql.Mod: remainder,
+    sql.Neg: negative,
+    sql.Abs: absolute,
+    sql.Sign: sign_of,
+    sql.Round: rounded,
+    sql.Floor: towards("floor"),
+    sql.Ceil: towards("ceil"),
+    sql.Trunc: rounded,
+}
+"""The translation of each kind of node about numbers."""

@@ -360,13 +360,9 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return wall_clock(value)
         case "timestamptz", "date":
             return cast(wall_clock(value), type, may_fail=may_fail)
-        case "varchar", "timestamptz":
-            return _read_instant(value, may_fail)
-        case (
-            "varchar",
-            "integer" | "decimal" | "double" | "boolean" | "date" | "timestamp" | "time" | "interval" as kind,
-        ):
-            read = f"sql::read_{kind}({f'$, {type.scale}' if kind == 'decimal' else '$'})"
+        case "varchar", kind if kind in (*_READ, "decimal", "interval", "timestamptz"):
+            more = {"decimal": f", {type.scale}", "timestamptz": f', "{zone()}"'}.get(kind, "")
+            read = f"sql::read_{kind}(${more})"
             if may_fail:
                 return strict([value], read, type, optional=True)
             return strict([value], lambda x: tree(f'sql::sure({read}, $, "{type}")', x, x), type)
@@ -393,23 +389,15 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             if may_fail:
                 units = f"if (sql::is_finite($0)) Some{{{units}}} else None"
             return strict([value], units, type, optional=may_fail)
-        case "boolean", "integer":
-            return strict([value], "if ($) (1: bigint) else (0: bigint)", INTEGER)
-        case "integer", "boolean":
-            return strict([value], "$ != 0", BOOLEAN)
+        case "boolean", ("integer" | "decimal" | "double"):
+            return convert(strict([value], "if ($) (1: bigint) else (0: bigint)", INTEGER), type)
+        case (("integer" | "decimal" | "double"), "boolean"):
+            return strict([value], f"$ != {'0.0' if source == DOUBLE else '0'}", BOOLEAN)
         case "timestamp", "date":
             return strict([value], "sql::floor_div($, 86400000000)", DATE)
         case "timestamp", "time":
             return strict([value], "sql::floor_mod($, 86400000000)", TIME)
     return None
-
-
-def _read_instant(value: SqlValue, may_fail: bool) -> SqlValue:
-    """A text as an instant."""
-    read = f'sql::read_timestamptz($, "{zone()}")'
-    if may_fail:
-        return strict([value], read, TIMESTAMPTZ, optional=True)
-    return strict([value], lambda x: tree(f'sql::sure({read}, $, "{TIMESTAMPTZ}")', x, x), TIMESTAMPTZ)
 
 
 def part_text(value: SqlValue) -> SqlValue | None:
@@ -528,6 +516,14 @@ def json_cell(value: SqlValue) -> SqlValue | None:
     if made is None or not made.nullable:
         return made
     return SqlValue(tree('unwrap_or($, "null")', made.tree), JSON)
+
+
+def beside_numbers(values: Sequence[SqlValue], *, any_number: bool = False) -> list[SqlValue]:
+    """The values; beside integers, or `any_number`, with 1 and 0 in place of TRUE and FALSE."""
+    others = {each.type.kind for each in values if each.type.is_number}
+    if not others or not (any_number or others == {"integer"}):
+        return list(values)
+    return [cast(v, INTEGER, may_fail=False) or v if v.type == BOOLEAN else v for v in values]
 
 
 def from_json(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:

@@ -9,8 +9,9 @@ from sqlglot import expressions as sql
 from ..stdlib.sqlintervals import called_unit
 from ..stdlib.sqlvalues import SIZES, YEARS
 from . import conversions as c
-from .calls import of_arguments
-from .intervals import moved, negated
+from .calls import call, check_arguments, of_arguments
+from .intervals import age, bucket, moved, negated, of_units
+from .intervals import literal as interval
 from .intervals import part as interval_part
 from .scalars import Scalars, Translate
 from .types import DATE, DOUBLE, INTEGER, INTERVAL, MOMENTS, TIME, TIMESTAMP, TIMESTAMPTZ, VARCHAR, SqlValue
@@ -24,6 +25,10 @@ _PARTS = {
     "CENTURY", "DECADE", "EPOCH", "MILLENNIUM", "ISOYEAR", "YEARWEEK", "ERA", "MILLISECOND", "MICROSECOND",
 }  # fmt: skip
 _OF_TIME = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+_COUNTED = ("year", "month", "week", "hour", "minute", "second", "millisecond", "microsecond")
+_NAMED_PARTS = (
+    "century", "decade", "era", "isoyear", "microsecond", "millennium", "millisecond", "weekday", "yearweek",
+)  # fmt: skip
 _OTHER_NAMES = {"WEEKDAY": "DOW", "WEEKOFYEAR": "WEEK", "DECADES": "DECADE", "CENTURIES": "CENTURY"}
 
 
@@ -55,6 +60,14 @@ def part_of(s: Scalars, name: str, value: SqlValue, node: Expression) -> SqlValu
 
 def extract(s: Scalars, node: Expression) -> SqlValue:
     return part_of(s, node.this.name, s.value(node.expression), node)
+
+
+@of_arguments
+def part_called(s: Scalars, node: Expression, name: Expression, of: Expression) -> SqlValue:
+    """DATE_PART."""
+    if not isinstance(name, sql.Literal):
+        s.places.refuse("a part of a date that is not a constant", node)
+    return part_of(s, name.name, s.value(of), node)
 
 
 def part(name: str) -> Translate:
@@ -114,9 +127,19 @@ def _units_between(
     return c.strict(kept, f'sql::{what.lower()}("{unit}", $, $)', INTEGER)
 
 
+def day_of(s: Scalars, node: Expression) -> SqlValue:
+    """DATE(x)."""
+    check_arguments(s, node, len(list(node.iter_expressions())), 1, 1)
+    return s.value(sql.cast(node.this, "date"))
+
+
 def shifted(sign: int) -> Translate:
+    """DATE_ADD and DATE_SUB of an interval; also DATE_ADD of days, a date."""
+
     def translate(s: Scalars, node: Expression) -> SqlValue:
         by = s.value(node.expression)
+        if by.type == INTEGER and sign > 0 and s.value(node.this).type == DATE:
+            return c.strict([s.value(node.this), by], "$ + $", DATE)
         if by.type != INTERVAL:
             s.places.mistyped(s.places.called(node), str(by.type), node)
         return moved(s, s.value(node.this), by if sign > 0 else negated(by), node)
@@ -214,3 +237,52 @@ def of_parts(s: Scalars, node: Expression) -> SqlValue:
         return c.strict(values, "sql::make_time($, $, $)", TIME)
     form = "sql::make_date($, $, $) * 86400000000 + sql::make_time($, $, $)"
     return c.strict(values, form, TIMESTAMP)
+
+
+DATES: dict[type[Expression], Translate] = {
+    sql.Extract: extract,
+    sql.Year: part("YEAR"),
+    sql.Quarter: part("QUARTER"),
+    sql.Month: part("MONTH"),
+    sql.Week: part("WEEK"),
+    sql.Day: part("DAY"),
+    sql.DayOfMonth: part("DAY"),
+    sql.Date: day_of,
+    sql.DayOfWeek: part("DOW"),
+    sql.DayOfYear: part("DOY"),
+    sql.Hour: part("HOUR"),
+    sql.Minute: part("MINUTE"),
+    sql.Second: part("SECOND"),
+    sql.TimestampTrunc: truncated,
+    sql.DateTrunc: truncated,
+    sql.DateDiff: difference,
+    sql.DateAdd: shifted(1),
+    sql.DateSub: shifted(-1),
+    sql.TimeToStr: strftime,
+    sql.StrToTime: strptime,
+    sql.UnixToTime: of_seconds,
+    sql.AtTimeZone: at_zone,
+    sql.TimestampFromParts: of_parts,
+    sql.TimeFromParts: of_parts,
+    sql.Dayname: call('sql::strftime($, "%A")', VARCHAR, "this timestamp"),
+    sql.Monthname: call('sql::strftime($, "%B")', VARCHAR, "this timestamp"),
+    sql.TimeToUnix: part("EPOCH"),
+    sql.WeekOfYear: part("WEEK"),
+    sql.DayOfWeekIso: part("ISODOW"),
+    sql.Interval: interval,
+    sql.ToDays: of_units("DAY"),
+    sql.DateBin: bucket,
+}
+"""The translation of each kind of node about dates."""
+
+NAMED_DATES: dict[str, Translate] = {
+    **{f"to_{each}s": of_units(f"{each}s") for each in _COUNTED},
+    **{each: named_part(each) for each in _NAMED_PARTS},
+    **dict.fromkeys(("date_part", "datepart"), part_called),
+    **dict.fromkeys(("date_sub", "datesub"), of_arguments(whole_difference)),
+    "age": age,
+    "timezone": of_arguments(timezone),
+    "epoch_us": in_units("1"),
+    "epoch_ns": in_units("1", "1000"),
+}
+"""The translation of each function of dates that the parser knows by its name alone."""

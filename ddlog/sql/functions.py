@@ -9,69 +9,18 @@ from sqlglot import expressions as sql
 
 from ..syntax.templates import tree
 from . import conversions as c
-from .arithmetic import (
-    absolute,
-    negative,
-    product,
-    quotient,
-    real,
-    remainder,
-    rounded,
-    sign_of,
-    sum_of,
-    towards,
-    whole_quotient,
-)
-from .calls import call, of_arguments
-from .datefunctions import (
-    at_zone,
-    difference,
-    extract,
-    in_units,
-    named_part,
-    of_parts,
-    of_seconds,
-    part,
-    part_of,
-    shifted,
-    strftime,
-    strptime,
-    timezone,
-    truncated,
-    whole_difference,
-)
+from .arithmetic import NUMBERS
+from .calls import call
+from .datefunctions import DATES, NAMED_DATES
 from .formats import formatted, printed
-from .intervals import age, bucket, of_units
-from .intervals import literal as interval
 from .jsons import JSONS, NAMED_JSONS
 from .lists import LISTS, NAMED_LISTS, bracket
 from .nested import NAMED_NESTED, NESTED, at
 from .regexps import NAMED_REGEXPS, REGEXPS
 from .scalars import Scalars, Translate, conjoined, connected, is_true
 from .series import listed
-from .textfunctions import (
-    concat,
-    concat_ws,
-    hexed,
-    joined,
-    like,
-    mixed,
-    overlaid,
-    pad,
-    strings,
-    substring,
-    trim,
-)
-from .types import (
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INTEGER,
-    NULL,
-    VARCHAR,
-    SqlValue,
-    null,
-)
+from .textfunctions import TEXTS
+from .types import BOOLEAN, DATE, DOUBLE, INTEGER, NULL, VARCHAR, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -155,17 +104,14 @@ def _between(s: Scalars, node: Expression) -> SqlValue:
 
 
 def _anonymous(s: Scalars, node: Expression) -> SqlValue:
-    name, args = node.name.lower(), node.expressions
-    translate = s.places.dialect.named.get(name)
-    if translate is not None:
-        return translate(s, node)
-    if s.places.dialect.is_ansi:
-        s.refuse(node)
-    if name in ("date_part", "datepart") and len(args) == 2 and isinstance(args[0], sql.Literal):
-        return part_of(s, args[0].name, s.value(args[1]), node)
-    if name in ("ends_with", "suffix") and len(args) == 2:
-        return c.strict([s.text(a) for a in args], "string_ends_with($, $)", BOOLEAN)
-    s.refuse(node)
+    translate = s.places.dialect.named.get(node.name.lower())
+    return s.refuse(node) if translate is None else translate(s, node)
+
+
+_OF_DOUBLES = (
+    sql.Sin, sql.Cos, sql.Tan, sql.Asin, sql.Acos, sql.Atan, sql.Sinh, sql.Cosh, sql.Tanh, sql.Cbrt,
+    sql.Degrees, sql.Radians,
+)  # fmt: skip
 
 
 def _math(name: str) -> Translate:
@@ -201,38 +147,9 @@ def _sha256(s: Scalars, node: Expression) -> SqlValue:
 
 
 NAMED: dict[str, Translate] = {
-    **{
-        f"to_{each}": of_units(each)
-        for each in [
-            "years",
-            "months",
-            "weeks",
-            "hours",
-            "minutes",
-            "seconds",
-            "milliseconds",
-            "microseconds",
-        ]
-    },
-    "age": age,
-    "timezone": of_arguments(timezone),
-    **dict.fromkeys(("date_sub", "datesub"), of_arguments(whole_difference)),
-    **{
-        each: named_part(each)
-        for each in (
-            "century",
-            "decade",
-            "era",
-            "isoyear",
-            "microsecond",
-            "millennium",
-            "millisecond",
-            "weekday",
-            "yearweek",
-        )
-    },
-    "epoch_us": in_units("1"),
-    "epoch_ns": in_units("1", "1000"),
+    **NAMED_DATES,
+    "initcap": call("sql::initcap($)", VARCHAR, "0 text"),
+    **dict.fromkeys(("ends_with", "suffix"), call("string_ends_with($, $)", BOOLEAN, "0 text", "1 text")),
     "prefix": call("string_starts_with($, $)", BOOLEAN, "0 text", "1 text"),
     "printf": printed,
     "gcd": call("sql::gcd($, $)", INTEGER, "0 integer", "1 integer"),
@@ -248,47 +165,25 @@ NAMED: dict[str, Translate] = {
 """The translation of each function that the parser knows by its name alone."""
 
 FUNCTIONS: dict[type[Expression], Translate] = {
-    sql.Add: sum_of,
-    sql.Sub: sum_of,
-    sql.Mul: product,
-    sql.Div: quotient,
-    sql.IntDiv: whole_quotient,
-    sql.Mod: remainder,
-    sql.Neg: negative,
-    sql.Abs: absolute,
-    sql.Sign: sign_of,
-    sql.Round: rounded,
-    sql.Floor: towards("floor"),
-    sql.Ceil: towards("ceil"),
-    sql.Trunc: towards("trunc"),
-    sql.Sqrt: real("sqrt"),
-    sql.Ln: real("ln"),
-    sql.Exp: real("exp"),
-    sql.Pow: real("pow", 2),
-    sql.DPipe: joined,
-    sql.Concat: concat,
-    sql.ConcatWs: concat_ws,
-    sql.Like: like,
-    sql.ILike: like,
-    sql.Escape: like,
-    sql.Glob: strings("sql::glob", "this", "expression", type=BOOLEAN),
-    sql.Initcap: strings("sql::initcap", "this"),
-    sql.Overlay: overlaid,
-    sql.Hex: lambda s, node: hexed(s, node, node.this),
-    sql.Upper: strings("sql::upper", "this"),
-    sql.Lower: strings("sql::lower", "this"),
-    sql.Reverse: strings("sql::reversed", "this"),
-    sql.Replace: strings("sql::replaced", "this", "expression", "replacement"),
-    sql.StartsWith: strings("string_starts_with", "this", "expression", type=BOOLEAN),
-    sql.EndsWith: strings("string_ends_with", "this", "expression", type=BOOLEAN),
-    sql.Contains: strings("string_contains", "this", "expression", type=BOOLEAN),
-    sql.StrPosition: strings("sql::position", "this", "substr", type=INTEGER),
-    sql.Left: mixed("sql::left", "expression"),
-    sql.Right: mixed("sql::right", "expression"),
-    sql.Repeat: mixed("sql::repeated", "times"),
-    sql.Substring: substring,
-    sql.Trim: trim,
-    sql.Pad: pad,
+    **NUMBERS,
+    **DATES,
+    **TEXTS,
+    sql.Sqrt: call("sql::double_sqrt($)", DOUBLE, "this double"),
+    sql.Ln: call("sql::double_ln($)", DOUBLE, "this double"),
+    sql.Exp: call("sql::double_exp($)", DOUBLE, "this double"),
+    sql.Pow: call("sql::double_pow($, $)", DOUBLE, "this double", "expression double"),
+    sql.Glob: call("sql::glob($, $)", BOOLEAN, "this text", "expression text"),
+    sql.Upper: call("sql::upper($)", VARCHAR, "this text"),
+    sql.Lower: call("sql::lower($)", VARCHAR, "this text"),
+    sql.Reverse: call("sql::reversed($)", VARCHAR, "this text"),
+    sql.Replace: call("sql::replaced($, $, $)", VARCHAR, "this text", "expression text", "replacement text"),
+    sql.StartsWith: call("string_starts_with($, $)", BOOLEAN, "this text", "expression text"),
+    sql.EndsWith: call("string_ends_with($, $)", BOOLEAN, "this text", "expression text"),
+    sql.Contains: call("string_contains($, $)", BOOLEAN, "this text", "expression text"),
+    sql.StrPosition: call("sql::position($, $)", INTEGER, "this text", "substr text"),
+    sql.Left: call("sql::left($, $)", VARCHAR, "this text", "expression integer"),
+    sql.Right: call("sql::right($, $)", VARCHAR, "this text", "expression integer"),
+    sql.Repeat: call("sql::repeated($, $)", VARCHAR, "this text", "times integer"),
     sql.Is: _is,
     sql.NullSafeEQ: _same,
     sql.NullSafeNEQ: _same,
@@ -298,39 +193,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Greatest: _extreme("greatest"),
     sql.Least: _extreme("least"),
     sql.Between: _between,
-    sql.Extract: extract,
-    sql.Year: part("YEAR"),
-    sql.Quarter: part("QUARTER"),
-    sql.Month: part("MONTH"),
-    sql.Week: part("WEEK"),
-    sql.Day: part("DAY"),
-    sql.DayOfWeek: part("DOW"),
-    sql.DayOfYear: part("DOY"),
-    sql.Hour: part("HOUR"),
-    sql.Minute: part("MINUTE"),
-    sql.Second: part("SECOND"),
-    sql.TimestampTrunc: truncated,
-    sql.DateTrunc: truncated,
-    sql.DateDiff: difference,
-    sql.DateAdd: shifted(1),
-    sql.DateSub: shifted(-1),
-    **{
-        each: _math(each.__name__.lower())
-        for each in (
-            sql.Sin,
-            sql.Cos,
-            sql.Tan,
-            sql.Asin,
-            sql.Acos,
-            sql.Atan,
-            sql.Sinh,
-            sql.Cosh,
-            sql.Tanh,
-            sql.Cbrt,
-            sql.Degrees,
-            sql.Radians,
-        )
-    },
+    **{each: _math(each.__name__.lower()) for each in _OF_DOUBLES},
     sql.Pi: lambda s, node: c.double(math.pi),
     sql.Atan2: call("sql::atan2($, $)", DOUBLE, "this double", "expression double"),
     sql.Log: _log,
@@ -352,23 +215,9 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
     sql.SHA2: _sha256,
     sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),
-    sql.TimeToStr: strftime,
-    sql.StrToTime: strptime,
-    sql.UnixToTime: of_seconds,
-    sql.AtTimeZone: at_zone,
     sql.LastDay: call("sql::last_day($)", DATE, "this timestamp"),
-    sql.TimestampFromParts: of_parts,
-    sql.TimeFromParts: of_parts,
     sql.DateFromParts: call("sql::make_date($, $, $)", DATE, "year integer", "month integer", "day integer"),
-    sql.Dayname: call('sql::strftime($, "%A")', VARCHAR, "this timestamp"),
-    sql.Monthname: call('sql::strftime($, "%B")', VARCHAR, "this timestamp"),
-    sql.TimeToUnix: part("EPOCH"),
-    sql.WeekOfYear: part("WEEK"),
-    sql.DayOfWeekIso: part("ISODOW"),
     sql.Format: formatted,
-    sql.Interval: interval,
-    sql.ToDays: of_units("DAY"),
-    sql.DateBin: bucket,
     sql.GenerateSeries: listed,
     sql.Anonymous: _anonymous,
     **LISTS,
@@ -397,7 +246,6 @@ UNREAD: dict[type[Expression], tuple[str, ...]] = {
     sql.Split: ("limit",),
     sql.StrPosition: ("position", "occurrence", "clamp_position"),
     sql.Substring: ("zero_start",),
-    sql.Trunc: ("decimals",),
     sql.Week: ("mode",),
 }
 """The arguments of functions that translations do not read: a call with one of them is refused."""

@@ -234,13 +234,14 @@ def bracket(s: Scalars, node: Expression) -> SqlValue:
             s.places.refuse("a slice with a step", node)
         ends = [at.this or sql.Literal.number(1), at.expression or sql.Literal.number(-1)]
         if is_text:
-            values = [s.text(node.this), *map(s.number, ends)]
+            values = [s.text(node.this), *(s.brought(each, INTEGER, node) for each in ends)]
             return c.strict(values, "sql::text_slice($, $, $)", VARCHAR)
         given = [("list", node.this), *(("integer", each) for each in ends)]
         return applied(s, node, given, "sql::slice($, $, $)", "list")
     (at,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
     if is_text:
-        return c.strict([s.text(node.this), s.number(at)], "sql::substring($, $, 1)", VARCHAR)
+        place = s.brought(at, INTEGER, node)
+        return c.strict([s.text(node.this), place], "sql::substring($, $, 1)", VARCHAR)
     return bracket_of(s, node, node.this, at, "sql::element($, $)")
 
 

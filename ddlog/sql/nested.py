@@ -11,21 +11,11 @@ from sqlglot import expressions as sql
 from ..syntax import Expr
 from ..syntax.templates import tree
 from . import conversions as c
-from .calls import of_arguments
+from .calls import check_arguments, of_arguments
 from .fieldnames import field_name
 from .lists import a_list, literal
 from .scalars import Scalars, Translate
-from .types import (
-    BOOLEAN,
-    INTEGER,
-    NULL,
-    SqlType,
-    SqlValue,
-    list_of,
-    map_of,
-    null,
-    struct_of,
-)
+from .types import BOOLEAN, INTEGER, NULL, SqlType, SqlValue, list_of, map_of, null, struct_of
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -143,10 +133,9 @@ def _of_map(
     """A function of one map."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
-        given = node.expressions[0] if isinstance(node, sql.Anonymous) and node.expressions else node.this
-        if isinstance(node, sql.Anonymous) and len(node.expressions) != 1:
-            s.places.wrong(f"{s.places.called(node)} takes 1 argument", node)
-        value = a_map(s, given, node)
+        given = list(node.iter_expressions())
+        check_arguments(s, node, len(given), 1, 1)
+        value = a_map(s, given[0], node)
         return c.strict([value], function(value.type), made(value.type))
 
     return translate
@@ -165,11 +154,10 @@ def entries_of(value: SqlValue) -> SqlValue:
     return c.strict([value], f"sql::map_pairs($).map(|pair| {made})", list_of(entry))
 
 
-def entries(s: Scalars, node: Expression) -> SqlValue:
+@of_arguments
+def entries(s: Scalars, node: Expression, of: Expression) -> SqlValue:
     """MAP_ENTRIES."""
-    if len(node.expressions) != 1:
-        s.places.wrong(f"{s.places.called(node)} takes 1 argument", node)
-    return entries_of(a_map(s, node.expressions[0], node))
+    return entries_of(a_map(s, of, node))
 
 
 @of_arguments

@@ -143,14 +143,15 @@ class Translator:
         branches = [list(each.values) for each in query.branches]
         for i, name in enumerate(query.names):
             column = [values[i] for values in branches]
+            column = column if self.places.dialect.is_ansi else c.beside_numbers(column)
             type = common(v.type for v in column)
             if type is None:
                 types = " and ".join(dict.fromkeys(str(v.type) for v in column))
                 self.places.mistyped(f"the column `{name}` of a union", types, node)
             type = INTEGER if type.kind == "null" else type
             nullable = any(v.nullable for v in column)
-            for values in branches:
-                made = c.convert(values[i], type)
+            for values, value in zip(branches, column, strict=True):
+                made = c.convert(value, type)
                 if made is None:
                     self.places.mistyped(f"the column `{name}` of a union", str(type), node)
                 values[i] = made.optional() if nullable else made
@@ -230,7 +231,7 @@ class Translator:
         columns = tuple(f"col{i}" for i, _ in enumerate(branches[0].values, first))
         return SqlQuery(columns, tuple(branches))
 
-    def limited(self, query: SqlQuery, node: Expression, keys: Sequence[SqlValue] | None = None) -> SqlQuery:
+    def limited(self, query: SqlQuery, node: Expression) -> SqlQuery:
         """The query with the ORDER BY and LIMIT of a set operation or a subquery."""
         if node.args.get("limit") is None and node.args.get("offset") is None:
             return query

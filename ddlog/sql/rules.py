@@ -188,7 +188,8 @@ def columns_read(rules: Sequence[SqlRule], bags: Iterable[str]) -> dict[str, lis
     while pending:
         before = {name: len(kept) for name, kept in read.items()}
         for at in reversed(pending):
-            live, used = rules[at].live({name: sorted(kept) for name, kept in read.items()})
+            own = rules[at].relation.name
+            live, used = rules[at].live({own: sorted(read[own])} if own in read else {})
             for term in live:
                 if isinstance(term, SqlTerm) and term.relation.name in read:
                     columns = {i for i, v in enumerate(term.variables) if v in used}

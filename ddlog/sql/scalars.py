@@ -298,6 +298,8 @@ class Scalars:
 
     def alike(self, values: Sequence[SqlValue], node: Expression, what: str) -> list[SqlValue]:
         """The values, all brought to one type. Raises SqlError."""
+        if not self.places.dialect.is_ansi:
+            values = c.beside_numbers(values, any_number=what == "a comparison")
         types = [v.type for v in values if not (isinstance(v.constant, str) and v.type == VARCHAR)]
         found = common(types or [VARCHAR])
         if found is None and self.places.dialect.is_ansi:

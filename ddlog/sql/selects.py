@@ -159,8 +159,8 @@ class SelectBlock(Subqueries):
                     found += self._star(each.table.lower(), each.this)
                 case sql.Alias():
                     found.append((each.alias.lower(), each.this))
-                case sql.Column():
-                    found.append((each.name.lower(), each))
+                case sql.Column() | sql.Paren() if isinstance(each.unnest(), sql.Column):
+                    found.append((each.unnest().name.lower(), each))
                 case _:
                     found.append(("", each))
         return found

@@ -17,13 +17,14 @@ from . import sparknumbers as numbers
 from .calls import call
 from .dialects import SqlDialect
 from .functions import FUNCTIONS as USUAL
+from .readers import DuckReader, whole
 from .scalars import TYPES, Translate
 from .sparkcasts import cast
 from .sparkchoices import CHOICES
 from .sparkdates import DATES, extracted
 from .sparklists import LISTS, at
-from .sparktexts import TEXTS, like, rlike, substring
-from .textfunctions import joined, strings
+from .sparktexts import TEXTS, like, rlike
+from .textfunctions import joined, substring
 from .types import INTEGER, TIMESTAMP, VARCHAR, decimal
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _set(args: list[Expression]) -> Expression:
     return sql.ArrayAgg(this=sql.Distinct(expressions=args), nulls_excluded=True)
 
 
-_PARSER = _BASE.parser_class
+_PARSER = whole(_BASE.parser_class)
 _READ = (*ALIKE, *WINDOWS, *_LISTS_OPENED, *_AS_READ)
 
 
@@ -118,7 +119,7 @@ class SparkReader(type(_BASE)):  # type: ignore[misc]
         FUNCTION_PARSERS: ClassVar = {
             name: each for name, each in _PARSER.FUNCTION_PARSERS.items() if name in (*WORDS, *_AS_READ)
         }
-        PLACEHOLDER_PARSERS = Dialect.get_or_raise("duckdb").parser_class.PLACEHOLDER_PARSERS
+        PLACEHOLDER_PARSERS = DuckReader.Parser.PLACEHOLDER_PARSERS
 
 
 _OPERATORS: dict[type[Expression], Translate] = {
@@ -133,9 +134,9 @@ _OPERATORS: dict[type[Expression], Translate] = {
     sql.ILike: like,
     sql.Escape: like,
     sql.RegexpLike: rlike,
-    sql.Substring: substring,
-    sql.Upper: strings("string_to_uppercase", "this"),
-    sql.Lower: strings("string_to_lowercase", "this"),
+    sql.Substring: substring("if ($1 == 0) (1: bigint) else $1", "max($2, 0)"),  # 0 is the first letter, too
+    sql.Upper: call("string_to_uppercase($)", VARCHAR, "this text"),
+    sql.Lower: call("string_to_lowercase($)", VARCHAR, "this text"),
     sql.SplitPart: call(
         'if ($1 != "" or $2 == 0) sql::split_part($0, $1, $2) else if ($2 == 1 or $2 == -1) $0 else ""',
         VARCHAR,

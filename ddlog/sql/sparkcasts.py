@@ -37,13 +37,6 @@ def cast(value: SqlValue, type: SqlType, *, may_fail: bool) -> SqlValue | None:
             return c.strict([value], units, type, optional=may_fail)
         case "decimal", "integer":
             return c.strict([value], f"sql::trunc_div($, {10**source.scale})", type)
-        case "boolean", "double":
-            return c.strict([value], "if ($) 1.0 else 0.0", DOUBLE)
-        case "boolean", "decimal":
-            return c.strict([value], f"if ($) ({10**type.scale}: bigint) else (0: bigint)", type)
-        case "double" | "decimal", "boolean":
-            zero = "0.0" if source == DOUBLE else "0"
-            return c.strict([value], f"$ != {zero}", type)
         case "timestamp", "integer":
             return c.strict([value], f"sql::floor_div($, {_SECOND})", INTEGER)
         case "timestamp", "double":

@@ -29,18 +29,6 @@ def concat(s: Scalars, node: Expression, first: Expression, *others: Expression)
     return strings_joined(s, node.expressions)
 
 
-def substring(s: Scalars, node: Expression) -> SqlValue:
-    """SUBSTRING: 0 is the first letter, too."""
-    if node.args.get("start") is None:
-        s.places.wrong("SUBSTRING takes 2 to 3 arguments", node)
-    args = [s.brought(node.this, VARCHAR, node), s.brought(node.args["start"], INTEGER, node)]
-    start = "if ($1 == 0) (1: bigint) else $1"
-    if node.args.get("length") is None:
-        return c.strict(args, f"sql::substring_from($0, {start})", VARCHAR)
-    args.append(s.brought(node.args["length"], INTEGER, node))
-    return c.strict(args, f"sql::substring($0, {start}, max($2, 0))", VARCHAR)
-
-
 def like(s: Scalars, node: Expression) -> SqlValue:
     """LIKE, with a backslash before a sign that stands for itself, and LIKE ANY and ALL of several."""
     escape, inner = ("\\", node) if not isinstance(node, sql.Escape) else (node.expression.name, node.this)

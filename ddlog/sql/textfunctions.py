@@ -11,18 +11,9 @@ from sqlglot import expressions as sql
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
-from .calls import check_arguments
 from .lists import concatenated
 from .scalars import Scalars, Translate
-from .types import (
-    BOOLEAN,
-    INTEGER,
-    NULL,
-    VARCHAR,
-    SqlType,
-    SqlValue,
-    null,
-)
+from .types import BOOLEAN, INTEGER, NULL, VARCHAR, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -90,35 +81,19 @@ def _simple_like(text: SqlValue, pattern: object) -> SqlValue | None:
     return c.strict([text, c.string(inner)], f"string_{test}($, $)", BOOLEAN)
 
 
-def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
-    """A function of strings, given by the names of its arguments."""
+def substring(start: str = "$1", length: str = "$2") -> Translate:
+    """SUBSTRING, by templates of its start and length."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
-        given = [each for name in names if (each := node.args.get(name)) is not None]
-        check_arguments(s, node, len(given), len(names), len(names))
-        args = list(map(s.text, given))
-        return c.strict(args, f"{call}({', '.join('$' * len(args))})", type)
+        if node.args.get("start") is None:
+            s.places.wrong("SUBSTRING takes 2 to 3 arguments", node)
+        given = [each for name in ("start", "length") if (each := node.args.get(name)) is not None]
+        args = [s.text(node.this), *(s.brought(each, INTEGER, node) for each in given)]
+        if len(given) == 1:
+            return c.strict(args, f"sql::substring_from($0, {start})", VARCHAR)
+        return c.strict(args, f"sql::substring($0, {start}, {length})", VARCHAR)
 
     return translate
-
-
-def mixed(call: str, number: str) -> Translate:
-    """A string that is a function of a string and an integer."""
-
-    def translate(s: Scalars, node: Expression) -> SqlValue:
-        return c.strict([s.text(node.this), s.number(node.args[number])], f"{call}($, $)", VARCHAR)
-
-    return translate
-
-
-def substring(s: Scalars, node: Expression) -> SqlValue:
-    if node.args.get("start") is None:
-        s.places.wrong("SUBSTRING takes 2 to 3 arguments", node)
-    args = [s.text(node.this), s.number(node.args["start"])]
-    length = node.args.get("length")
-    if length is None:
-        return c.strict(args, "sql::substring_from($, $)", VARCHAR)
-    return c.strict([*args, s.number(length)], "sql::substring($, $, $)", VARCHAR)
 
 
 def trim(s: Scalars, node: Expression) -> SqlValue:
@@ -131,7 +106,8 @@ def trim(s: Scalars, node: Expression) -> SqlValue:
 def pad(s: Scalars, node: Expression) -> SqlValue:
     side = "left" if node.args.get("is_left") else "right"
     fill = node.args.get("fill_pattern")
-    args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
+    count = s.brought(node.expression, INTEGER, node)
+    args = [s.text(node.this), count, c.string(" ") if fill is None else s.text(fill)]
     return c.strict(args, f"sql::pad_{side}($, $, $)", VARCHAR)
 
 
@@ -146,6 +122,23 @@ def hexed(s: Scalars, node: Expression, of: Expression) -> SqlValue:
 def overlaid(s: Scalars, node: Expression) -> SqlValue:
     """OVERLAY: a text with another in place of some of its letters."""
     count = node.args.get("for_") or sql.Length(this=node.expression)
-    values = [s.text(node.this), s.text(node.expression), s.number(node.args["from_"]), s.number(count)]
+    places = (s.brought(each, INTEGER, node) for each in (node.args["from_"], count))
+    values = [s.text(node.this), s.text(node.expression), *places]
     form = "sql::left($0, max(0, $2 - 1)) ++ $1 ++ sql::substring_from($0, $2 + $3)"
     return c.strict(values, form, VARCHAR)
+
+
+TEXTS: dict[type[Expression], Translate] = {
+    sql.DPipe: joined,
+    sql.Concat: concat,
+    sql.ConcatWs: concat_ws,
+    sql.Like: like,
+    sql.ILike: like,
+    sql.Escape: like,
+    sql.Overlay: overlaid,
+    sql.Hex: lambda s, node: hexed(s, node, node.this),
+    sql.Substring: substring(),
+    sql.Trim: trim,
+    sql.Pad: pad,
+}
+"""The translation of each kind of node about texts."""

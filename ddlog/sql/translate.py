@@ -145,13 +145,12 @@ def dialect_of(name: str) -> SqlDialect:
         from .spark import SPARK
 
         return SPARK
-    from sqlglot import Dialect
-
     from .dialects import SqlDialect
     from .functions import FUNCTIONS, NAMED
+    from .readers import DuckReader
     from .scalars import TYPES
 
-    return SqlDialect(Dialect.get_or_raise("duckdb"), FUNCTIONS, NAMED, TYPES, cast)
+    return SqlDialect(DuckReader(), FUNCTIONS, NAMED, TYPES, cast)
 
 
 def _reading(parser: object, places: SqlPlaces) -> Span | None:

@@ -24,16 +24,7 @@ from .orderedaggregates import GATHERED, gathered, is_unordered_list, ordered_by
 from .others import SHARES
 from .rules import SqlBody, SqlClause, grouped
 from .topk import order_keys, padded
-from .types import (
-    DOUBLE,
-    INTEGER,
-    NULL,
-    SqlType,
-    SqlValue,
-    mean_of,
-    null,
-    sum_type,
-)
+from .types import DOUBLE, INTEGER, NULL, SqlType, SqlValue, mean_of, null, sum_type
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression

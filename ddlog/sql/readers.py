@@ -1,0 +1,98 @@
+"""The parser of DuckDB's SQL; and parsers that give up no argument of a call without an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlglot import Dialect
+from sqlglot import expressions as sql
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlglot import Token
+    from sqlglot.expressions import Expr as Expression
+
+_DUCKDB = Dialect.get_or_raise("duckdb")
+_IGNORED = ("deterministic", "null_on_zero_variance", "nulls_excluded", "on_overflow")
+_SURPLUS = "the call has more arguments than are supported"
+
+
+def whole(parser: Any) -> Any:
+    """The parser, made to refuse calls with arguments that the nodes which it makes of them do not have."""
+
+    class Whole(parser):  # type: ignore[misc]
+        FUNCTION_PARSERS: ClassVar = {
+            name: _counted(each) for name, each in parser.FUNCTION_PARSERS.items() if name != "INITCAP"
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar = {
+            name: _counted(each, 1) for name, each in parser.NO_PAREN_FUNCTION_PARSERS.items()
+        }
+
+        def validate_expression(
+            self, expression: Expression, args: Sequence[Any] | None = None
+        ) -> Expression:
+            if args and (_leaves_out(expression, args) or _is_ignored(expression)):
+                self.raise_error(_SURPLUS, self._prev)
+            made: Expression = super().validate_expression(expression, args)
+            return made
+
+    return Whole
+
+
+def _counted(parse: Callable[[Any], Any], ahead: int = 0) -> Callable[[Any], Any]:
+    """What parses the arguments of one function, so many tokens ahead, made to refuse more of them than its
+    node has."""
+
+    def counted(parser: Any) -> Any:
+        begin = parser._index + ahead
+        made = parse(parser)
+        if isinstance(made, sql.AggFunc | sql.Map):
+            there = [each.this if isinstance(each, sql.Order) else each for each in made.iter_expressions()]
+            number = sum(len(each.expressions) if isinstance(each, sql.Distinct) else 1 for each in there)
+            if _commas(parser._tokens[begin : parser._index]) >= max(number, 1) or _is_ignored(made):
+                parser.raise_error(_SURPLUS, parser._prev)
+        return made
+
+    return counted
+
+
+def _commas(tokens: Sequence[Token]) -> int:
+    """The number of commas between arguments, up to an ORDER BY."""
+    level = found = 0
+    for kind in (each.token_type.name for each in tokens):
+        level += kind.startswith("L_") - kind.startswith("R_")
+        if level == 0 and kind == "ORDER_BY":
+            break
+        found += level == 0 and kind == "COMMA"
+    return found
+
+
+def _is_ignored(made: Expression) -> bool:
+    """Whether an aggregate has an argument that nothing reads."""
+    return any(isinstance(made.args.get(each), sql.Expression) for each in _IGNORED)
+
+
+def _leaves_out(made: Expression, given: Sequence[Any]) -> bool:
+    """Whether a node lacks an argument of its call. A text or a name may be in it as a word, a path or
+    another text instead."""
+    there = {id(each) for each in made.walk()}
+    lost = [each for each in given if isinstance(each, sql.Expression) and id(each) not in there]
+    if not lost:
+        return False
+    kept = {id(each) for one in given if isinstance(one, sql.Expression) for each in one.walk()}
+    words = [each for each in made.walk() if id(each) not in kept and _is_word(each)]
+    return len(lost) > len(words) or not all(isinstance(each, sql.Column) or each.is_string for each in lost)
+
+
+def _is_word(node: Expression) -> bool:
+    return isinstance(node, sql.Var | sql.JSONPath) or node.is_string
+
+
+class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
+    """The parser of DuckDB's SQL."""
+
+    class Parser(whole(_DUCKDB.parser_class)):  # type: ignore[misc]
+        FUNCTIONS: ClassVar = {
+            n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n != "INITCAP"
+        }
