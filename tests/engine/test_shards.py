@@ -610,7 +610,7 @@ NOT_CARRIED = [
 
 
 @pytest.mark.parametrize("name", CARRIED)
-@trying(4)
+@trying(2)
 @given(
     st.lists(streams(), min_size=1, max_size=3).map(lambda some: [each for part in some for each in part]),
     st.sampled_from([1, 2, 3, 7]),
