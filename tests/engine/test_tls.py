@@ -36,9 +36,10 @@ class Tap:
             came = self._listening.accept()[0]
             try:
                 ends = came, socket.create_connection(self._behind)
-            except OSError:  # nobody is behind it any more
+            except OSError:  # nobody is behind it any more, or here: who comes would try again
+                self._listening.close()
                 came.close()
-                continue
+                return
             for source, sink in (ends, ends[::-1]):
                 threading.Thread(target=self._pass, args=(source, sink), daemon=True).start()
 
