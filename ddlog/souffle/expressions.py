@@ -230,6 +230,10 @@ class ArgumentWriter:
 
     def _conversion(self, call: ast.FunctorCall) -> syntax.Expr:
         kind = self.kinds.of(call.args[0]) if call.args else ""
+        if call.name == "ord" and (numbers := self.types.numbered(kind)):
+            arms = ", ".join(f"{name}{{}} -> {number}" for name, number in numbers.items())
+            matched = tree(f"match ($) {{{arms}}}", self.value(call.args[0]), at=call.span)
+            return syntax.TypedExpr(matched, self.types.kind_type("number"), call.span)
         is_ordinal = call.name == "ord" and (kind in self.types.records or kind in self.types.unions)
         template = CONVERSIONS.get((call.name, "symbol" if is_ordinal else kind))
         if template is None:
@@ -251,7 +255,7 @@ class ArgumentWriter:
         found, wanted = self.kinds.of(value), self.kinds.of(cast)
         if found == wanted:
             return self.value(value)
-        if (found, wanted) == ("symbol", "number"):
+        if wanted == "number" and (found == "symbol" or self.types.numbered(found)):
             return self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
         if {found, wanted} != {"number", "unsigned"}:
             what = f"`as` from {found} to {wanted}"

@@ -59,7 +59,7 @@ class Macros:
                 parameters = (*parameters[:-1], parameters[-1][:-3].strip() or "__VA_ARGS__")
             if not all(map(_PARAMETER.match, parameters)) or len(set(parameters)) < len(parameters):
                 return "the parameters of a macro are different names"
-        elif body.startswith("("):
+        elif text.startswith("(", match.end(1)):
             return "`)` is missing after the parameters"
         made = tuple(self._body(body, parameters or (), line))
         self.defined[name] = Macro(body, made, parameters, is_open)

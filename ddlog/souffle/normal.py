@@ -187,7 +187,16 @@ class _Normalizer:
         body has that name: inside, the name is then another variable, and so is one of the target that the
         aggregate's body binds."""
         target, bodies = aggregate.target, self.alternatives(aggregate.body)
+        for each in nodes((target, aggregate.body)) if self.has_counters else ():
+            if isinstance(each, ast.Counter):
+                what, why = "a counter in an aggregate", "its values depend on the order of evaluation"
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=each.span))
         visible = outside - {result} - (_plain_names(target) & _plain_names(aggregate.body))
+        if target and any(isinstance(each, ast.Aggregator) for each in nodes(target)):
+            # The aggregates in the target become literals of the body.
+            value = ast.Named(target.span, f"%value#{next(self.number)}")
+            bodies = [(*body, ast.Compare(target.span, "=", value, target)) for body in bodies]
+            target = value
         if aggregate.function in OF_WITNESSES:
             bodies = [self._with_named_columns(body, len(bodies) > 1) for body in bodies]
         names = names_of((target, *bodies))

@@ -4,7 +4,7 @@ The rules of such a relation `R` derive rows of another one, `RAll`; a rule of `
 
     Best(x, c) <= Best(x, d) :- d < c.    Best(x, c) :- BestAll(x, c1), var c = c1.group_by(x).min().
 
-Where `R` is in a recursion, its own rows are among those of `RAll`: so it gives up rows only for better ones.
+Where `R` is in a recursion, rows stay in `RAll`: so `R` gives up rows only for better ones, and settles.
 A choice there is made in the rounds of a loop (`rounds`): once made it stays, and each round chooses among
 the rows that no choice of the round before rules out.
 """
@@ -138,9 +138,8 @@ class _KeptRules:
             return
         key = [i for i in range(len(self.columns)) if all(i in pair.shared for pair in pairs)]
         if self.each.is_recursive:
-            own = row(self.each.name, self.columns, self.span)
-            self.output.rule(self._offers(), [own], self.span)
-            text = f"{self.each.name} is in a recursion: each round keeps its rows that no other one subsumes"
+            self.output.rule(self._offers(), [self._offers()], self.span)
+            text = f"{self.each.name} is in a recursion: each round keeps the rows that none so far subsumes"
             self.output.remarks[text] = Remark(text, self.span)
         extreme = pairs[0].extreme(key) if len(pairs) == 1 else None
         if extreme is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from .. import syntax
 from ..errors import souffle as errors
@@ -75,6 +76,13 @@ class SouffleTypes:
         if not self.exists(name):
             known = [*PRIMITIVE, *self.aliases, *self.records, *self.unions]
             self.found.append(unknown_name("type", name, known, span))
+
+    def numbered(self, kind: str) -> dict[str, int]:
+        """Soufflé's number of each constructor of an algebraic type; none if branches of it have fields."""
+        branches = self.unions[kind].branches if kind in self.unions else ()
+        if any(each.fields for each in branches):
+            return {}
+        return {self.constructors[f"${each.name}"]: i for i, each in enumerate(branches)}
 
     def allow_nil(self, kind: str) -> None:
         """Makes a record type optional, and those of the parts of its values."""
@@ -196,6 +204,8 @@ class SouffleTypes:
             case ast.RecordType():
                 self.records[item.name] = item
             case ast.BranchType():
+                if not any(branch.fields for branch in item.branches):  # Soufflé's order of such values
+                    item = replace(item, branches=tuple(sorted(item.branches, key=lambda each: each.name)))
                 self.unions[item.name] = item
                 for branch in item.branches:
                     if branch.name in self.branches:

@@ -29,24 +29,35 @@ def _bodies(
     """The bodies that a body becomes; `given` are the variables that what is around it binds, `used` those
     that this uses."""
     body = tuple(_inside(literal, number) for literal in body)
-    bound = bound_in(body, given)
-    lacking = (used | names_of(body)) - bound
-    for i, literal in enumerate(body):
-        if isinstance(literal, Summary) and literal.function in ("min", "max"):
-            witnesses = [name for name in literal.outer if name in lacking]
-            targets = _of_target(literal, lacking)
-            if witnesses or targets:
-                for beside in _beside(literal, targets, number):
-                    plain = _without(literal, witnesses, number)
-                    yield from _bodies((*body[:i], plain, *beside, *body[i + 1 :]), given, used, number)
-                return
-    yield body
+    lacking = (used | names_of(body)) - bound_in(body, given)
+    parts = [list(_with_beside(literal, lacking, number)) for literal in body]
+    if all(part == [(each,)] for part, each in zip(parts, body, strict=True)):
+        yield body
+        return
+    for choice in itertools.product(*parts):
+        yield from _bodies(tuple(itertools.chain(*choice)), given, used, number)
+
+
+def _with_beside(
+    literal: Literal, lacking: set[str], number: itertools.count[int]
+) -> Iterator[tuple[Literal, ...]]:
+    """The alternatives of the literal with what binds its witnesses, some of the `lacking` variables. Two
+    aggregates can have one witness, which is then the same in both. A body without alternatives, as that of
+    `min x : {A(x), false}`, gives no value."""
+    if isinstance(literal, Summary) and literal.function in ("min", "max"):
+        witnesses = [name for name in literal.outer if name in lacking]
+        targets = _of_target(literal, lacking)
+        if witnesses or targets or not literal.bodies:
+            plain = _without(literal, witnesses, number)
+            yield from ((plain, *beside) for beside in _beside(literal, targets, number))
+            return
+    yield (literal,)
 
 
 def _of_target(summary: Summary, lacking: set[str]) -> dict[str, str]:
     """The variables of the target that are witnesses, with their names outside: nothing else binds these."""
-    bound = set.intersection(*(set(bound_in(body, summary.outer)) for body in summary.bodies))
-    local = (names_of(summary.target) & bound).difference(summary.outer)
+    bound = (bound_in(body, summary.outer) for body in summary.bodies)
+    local = names_of(summary.target).intersection(*bound).difference(summary.outer)
     outside = {name: name.partition("#")[0] for name in sorted(local)}
     return {name: short for name, short in outside.items() if short in lacking}
 

@@ -169,7 +169,7 @@ def test_notes_on_arbitrary_results() -> None:
         "p.dl:4: the numbers of counters are arbitrary: rows are numbered in their order",
         "p.dl:5: the number of a counter in a recursion is a hash, and rarely that of another row, too",
         "p.dl:10: the number of a text is arbitrary, and rarely that of another one, too",
-        "p.dl:11: U is in a recursion: each round keeps its rows that no other one subsumes",
+        "p.dl:11: U is in a recursion: each round keeps the rows that none so far subsumes",
     ]
     done = translated(text, name="p.dl")
     assert not set(wanted) - set(done.caveats)
