@@ -274,9 +274,9 @@ class Sharded(Member):
             assert isinstance(here._running, RunningEpoch)
             result.append(_whole(here._running, sealed.deltas))
             act(result[0])
+            self.team.lose()  # so that workers begin with what this epoch leaves, whatever ends it
 
         deltas = here.commit(changes, max_iterations=limit, progress=progress, seal=seal)
-        self.team.lose()  # so that workers begin with what this epoch leaves
         return result[0]._replace(deltas=deltas)
 
     def attempt(

@@ -13,6 +13,7 @@ from inspect import signature
 from pathlib import Path
 from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 from time import monotonic, sleep
+from typing import Any
 
 import numba
 import numpy as np
@@ -31,6 +32,7 @@ from ddlog.engine.inprocess.kernels import ahead, compiler, postings
 
 compiler.interpreted_seconds = -1
 compiler.patient_seconds = {patience}
+compiler.pause_seconds = {pause}
 {before}
 counts = np.zeros(3, np.int32)
 postings.count(counts, np.array([0])) if {undone} else postings.count(np.array([0, 2, 2]), counts)
@@ -39,11 +41,11 @@ print(counts.tolist(), "numba" in sys.modules, flush=True)
 
 
 def begun(
-    folder: Path | str, patience: int = -1, undone: bool = False, before: str = ""
+    folder: Path | str, patience: int = -1, undone: bool = False, before: str = "", pause: float = 300
 ) -> subprocess.Popen[str]:
     """A process that calls one kernel, with a folder for code, after what comes before."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    script = COUNT.format(patience=patience, undone=undone, before=before)
+    script = COUNT.format(patience=patience, undone=undone, before=before, pause=pause)
     return subprocess.Popen(
         [sys.executable, "-c", script],
         env={**environment, "NUMBA_CACHE_DIR": str(folder)},
@@ -92,9 +94,16 @@ def test_code_is_made_once_by_processes_beside(tmp_path: Path) -> None:
     assert ended(begun(tmp_path)) == "[1, 0, 2] False\n"  # loaded
 
 
-def test_while_code_is_made_little_is_interpreted(tmp_path: Path) -> None:
-    assert ended(begun(tmp_path, patience=9)) == "[1, 0, 2] False\n"
+@pytest.mark.parametrize("given", [{"patience": 9}, {"pause": 0.01}])
+def test_while_code_is_made_little_is_interpreted(tmp_path: Path, given: dict[str, Any]) -> None:
+    assert ended(begun(tmp_path, **given)) == "[1, 0, 2] False\n"
     assert "postings.count" not in kernels_of(tmp_path)
+
+
+def test_while_another_process_has_code_made_little_is_interpreted(tmp_path: Path) -> None:
+    with open(tmp_path / "ahead.lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert ended(begun(tmp_path, pause=0)) == "[1, 0, 2] False\n"
 
 
 def test_types_that_are_not_known_are_compiled_too(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ import sys
 SCRIPT = """
 import sys
 import numpy as np
-from ddlog.engine.inprocess.kernels import compiler
+from ddlog.engine.inprocess.kernels import compiler, postings
 from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.storage.table import RowTable
 
 if sys.argv[1] == "compiled":
+    compiler.patient_seconds, compiler.pause_seconds = -1, 300
     compiler.compile_kernels()
 else:
     compiler.interpreted_seconds = 1e9
@@ -30,6 +31,10 @@ for low, high, arity in ((0, 9, 2), (-(2**40), 2**40, 2), (-(2**63), 2**63 - 1, 
     groups = index.groups([table.column(0)], table.size)
     out += [index.matches(groups), [a.tolist() for a in index.expand(groups, index.matches(groups))]]
     out.append(table.find([c + 1 for c in table.columns()], table.size).tolist())
+one, three = np.zeros(1, np.int64), np.full(1, 3, np.int32)
+group, slab = one.astype(np.int32), np.zeros(9, np.int32)
+moved = postings.link(group, one, one.copy(), three, three.copy(), slab, 3, one[:0])
+out += [moved, type(moved[1])]  # a number of Python: other kernels are given it
 print("llvmlite" in sys.modules, hash(str(out)), len(str(out)))
 """
 

@@ -28,7 +28,7 @@ def insert():
     left, rows = postings.expand(np.zeros(2, np.int64), first, count, np.arange(3), 6)
     return new.tolist(), left.tolist(), rows.tolist()
 
-compiler.patient_seconds = -1
+compiler.patient_seconds, compiler.pause_seconds = -1, 300
 compiler.compile_kernels()
 """
 INSERTED = "([3, 5, 0, 0], [0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2])"

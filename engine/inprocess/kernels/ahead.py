@@ -33,13 +33,17 @@ Signature = tuple[str, str, Sequence[str]]
 """A module of kernels, a kernel, and the types of its arguments, as numba names them."""
 
 
-def begin() -> list[subprocess.Popen[bytes]]:
-    """The processes beside, which begin now unless there are some, of this process or another."""
+def begin() -> list[subprocess.Popen[bytes]] | None:
+    """The processes beside, which begin now unless there are some; None if those of another process are at
+    work."""
     folder = codefiles.writable()
     if folder is None or _alive() or not _PYTHON.fullmatch(os.path.basename(sys.executable or "")):
         return [*_beside]
     with suppress(OSError), open(os.path.join(folder, _LOCK), "ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return None
         for _ in range(min(processors(), MOST)):
             _beside.append(
                 children.start(
@@ -71,10 +75,11 @@ os.register_at_fork(after_in_child=_forget)
 
 def ask(name: str, signature: Signature) -> bool:
     """Asks for the code of a kernel, once; it comes into the file of that name. Returns whether a process
-    beside is at work."""
+    beside is at work, also of another process, which hears no requests and is asked for nothing."""
     if name not in _asked:
+        if begin() is None:
+            return True
         _asked.add(name)
-        begin()
         line = json.dumps(signature).encode() + b"\n"
         for each in _alive():
             with suppress(OSError):
@@ -82,9 +87,11 @@ def ask(name: str, signature: Signature) -> bool:
     return bool(_alive())
 
 
-def wait_for(name: str, signature: Signature) -> bool:
-    """Waits for the code of a kernel, as long as a process beside is at work. Returns whether it is there."""
-    while ask(name, signature):
+def wait_for(name: str, signature: Signature, most: float | None = None) -> bool:
+    """Waits for the code of a kernel, as long as a process beside this one is at work; or at most so many
+    seconds, also for those of another process. Returns whether it is there."""
+    until = None if most is None else time.monotonic() + most
+    while ask(name, signature) and (_beside if until is None else time.monotonic() < until):
         if codefiles.read(name):
             return True
         time.sleep(POLL)

@@ -52,7 +52,7 @@ def compile_all() -> tuple[str, str | None]:
     folder = codefiles.writable()
     if folder is None:
         return ", ".join(codefiles.folders()), "no kernels can be kept there"
-    for each in ahead.begin():
+    for each in ahead.begin() or ():
         each.wait()
     return folder, compile_known(lambda: iter(()), wait=True)
 

@@ -32,6 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
 interpreted_seconds = 0.04  # of a thread in interpreted kernels: to load machine code takes as long
 patient_seconds = 1.0  # of a thread in kernels that are interpreted as their machine code is still made
+pause_seconds = 0.1  # of a wait for it after that, which gives as many of patience
 _kernels: list[Callable[..., Any]] = []  # that numba has not taken over
 _interpreted: list[Callable[..., Any]] = []  # those that are still interpreted, without parts
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
@@ -101,24 +102,28 @@ def compile_kernels() -> None:
 
 def _loaded(function: F, loader: Loader) -> F:
     """A kernel whose machine code is loaded when it is called. If there is none for its arguments, processes
-    beside make it (`ahead`), and meanwhile the kernel is interpreted where little is to do. If they cannot,
-    numba takes over all kernels."""
+    beside make it (`ahead`), and meanwhile the kernel is interpreted where little is to do; after a while,
+    as long as was waited for the code. If they cannot, numba takes over all kernels."""
     from . import ahead
     from .machinecode import NUMBERS
 
     known: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
     def find(kinds: tuple[Any, ...], *arguments: Any) -> Callable[..., Any]:
+        global patient_seconds
         with deferred(), done_once(), _compiling:
             since = perf_counter()
             code = loader.load(function, arguments)
             if code is None and (wanted := loader.wanted(function, arguments)):
-                is_little = patient_seconds > 0 and _longest(arguments) <= LONG
-                if is_little and ahead.ask(*wanted):
+                is_little = _longest(arguments) <= LONG
+                if is_little and patient_seconds > 0 and ahead.ask(*wanted):
                     return interpreted
-                if ahead.wait_for(*wanted):
+                if ahead.wait_for(*wanted, pause_seconds if is_little else None):
                     code = loader.load(function, arguments)
-                    tell_once("compiling kernels takes some seconds; it is done once", perf_counter() - since)
+                tell_once("compiling kernels takes some seconds; it is done once", perf_counter() - since)
+                if code is None and is_little and ahead.ask(*wanted):
+                    patient_seconds += pause_seconds
+                    return interpreted
             if code is not None:
                 known[kinds] = code
                 return code
@@ -167,7 +172,15 @@ def _interpret(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tupl
     start = thread_time()
     with np.errstate(over="ignore"):
         result = function(*arguments)
-    return result, thread_time() - start
+    return _as_compiled(result), thread_time() - start
+
+
+def _as_compiled(result: Any) -> Any:
+    """What a kernel returns, with its numbers as machine code gives them: of Python. Those of NumPy with 32
+    bits would come to other kernels as arguments, whose code is of other types then."""
+    if type(result) is tuple:
+        return tuple(map(_as_compiled, result))
+    return result.item() if isinstance(result, np.generic) else result
 
 
 def _longest(arguments: tuple[Any, ...]) -> int:
