@@ -80,9 +80,10 @@ class JsonReader:
         """The commands of the lines that are whole; with `final`, of the last line too. Raises DDlogError,
         and then goes on after the wrong line. With `runs`, plain lines that change one relation in one way
         come as one `UpdateRun`."""
-        *whole, rest = self._text.split("\n")
-        self._lines = [*self._lines[self._at :], *whole, *([rest] if final else [])]
-        self._text, self._at = "" if final else rest, 0
+        if "\n" in self._text or (final and self._text):  # it goes on after an error without a copy of all
+            *whole, rest = self._text.split("\n")
+            self._lines = [*self._lines[self._at :], *whole, *([rest] if final else [])]
+            self._text, self._at = "" if final else rest, 0
         lines = self._lines
         while self._at < len(lines):
             at = self._at

@@ -15,7 +15,7 @@ from ..types import TypeDef
 from ..values.plainforms import BLANKS, PatternForm, json_fields
 from ..values.rows import Row
 from ..values.shapes import forms_of
-from .transactions import MOST_AHEAD
+from .ahead import Ahead
 
 _HEAD = re.compile(rf'\{{{BLANKS}"(insert|delete|insert_or_update)"{BLANKS}:{BLANKS}\{{{BLANKS}"([^"\\]+)"')
 COMMIT = '{"commit": true}'
@@ -29,11 +29,11 @@ class JsonRuns:
     def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]) -> None:
         self._relations, self._typedefs = relations, typedefs
         self._lines: dict[tuple[str, str], list[_Line]] = {}
+        self._ahead = Ahead()
 
     def read(self, lines: Sequence[str], at: int, alone: bool = False) -> tuple[str, str, list[Row]] | None:
-        """The word, the relation and the rows of the longest run of lines from one on that have the same
-        form; None if that line is not plain. `alone`: of lines with a commit after each,
-        at most `MOST_AHEAD`."""
+        """The word, the relation and the rows of a run of lines from one on that have the same form; None if
+        that line is not plain. `alone`: of lines with a commit after each."""
         head = _HEAD.match(lines[at])
         if head is None:
             return None
@@ -41,10 +41,23 @@ class JsonRuns:
         if (word, name) not in self._lines:
             self._lines[word, name] = self._made(word, name)
         for form, line in self._lines[word, name]:
-            rows = _rows(form, line, lines, at, alone)
+            rows = self._ahead.rows(form, self._texts(line, lines, at, alone))
             if rows:
                 return word, name, rows
         return None
+
+    def _texts(
+        self, line: re.Pattern[str], lines: Sequence[str], at: int, alone: bool
+    ) -> list[tuple[str, ...]]:
+        """The texts of the groups in the lines from one on, as far as they match."""
+        texts: list[tuple[str, ...]] = []
+        match, add, step = line.fullmatch, texts.append, 2 if alone else 1
+        for each in range(at, min(len(lines), at + step * self._ahead.most), step):
+            found = match(lines[each])
+            if found is None or (alone and lines[each + 1 : each + 2] != _COMMITS):
+                break
+            add(found.groups())
+        return texts
 
     def _made(self, word: str, name: str) -> list[_Line]:
         declared = relation_named(name, self._relations)
@@ -69,21 +82,3 @@ class JsonRuns:
                 ]
                 lines.append((form, re.compile(BLANKS.join(parts))))
         return lines
-
-
-def _rows(form: PatternForm, line: re.Pattern[str], lines: Sequence[str], at: int, alone: bool) -> list[Row]:
-    """The rows of the lines from one on, as far as they match; none if a value cannot be converted."""
-    texts: list[tuple[str, ...]] = []
-    match, add, step = line.fullmatch, texts.append, 2 if alone else 1
-    most = MOST_AHEAD if alone else len(lines)
-    found = match(lines[at])
-    while found is not None and (not alone or lines[at + 1 : at + 2] == _COMMITS):
-        add(found.groups())
-        at += step
-        found = match(lines[at]) if at < len(lines) and len(texts) < most else None
-    if not texts:
-        return []
-    try:
-        return list(form.convert(list(zip(*texts, strict=True))))
-    except ValueError:
-        return []

@@ -45,7 +45,7 @@ class Scanner:
     ) -> None:
         self._relations, self._typedefs, self._indexes = relations, typedefs, indexes
         self._name, self._first = name, 1
-        self._counted = 0, 1  # a position, and the line on which it is: lines are counted once
+        self._counted = "", 1, 0, 1  # a text, its first line, a position in it, and the line of that
         self.cursor = Cursor("", commands=True)
 
     def feed(self, text: str) -> None:
@@ -53,13 +53,22 @@ class Scanner:
         cursor = self.cursor
         done = cursor.text.rfind("\n", 0, cursor.position) + 1
         self._first += cursor.text.count("\n", 0, done)
-        self._counted = 0, self._first
         self.cursor = Cursor(cursor.text[done:] + text, cursor.position - done, commands=True)
 
     def place(self, start: int, end: int) -> Locate:
         """The place of a part of the text, between two positions of the cursor."""
         text, first = self.cursor.text, self._first
-        return lambda: span_in(self._name, text, first, start, end)
+        return lambda: span_in(self._name, text, self._line(text, first, start), start, end)
+
+    def _line(self, text: str, first: int, at: int) -> int:
+        """The line of a position of a text that begins at a line. Lines are counted once, from one position
+        that is asked for to the next."""
+        known, known_first, before, line = self._counted
+        if known is not text or known_first != first or before > at:
+            before, line = 0, first
+        line += text.count("\n", before, at)
+        self._counted = text, first, at, line
+        return line
 
     def skip_command(self, begin: int) -> None:
         """Passes over the rest of the command that begins at a position."""
@@ -109,9 +118,8 @@ class Scanner:
             raise Unfinished("expected `;` after the query", end, end)
         self.cursor.position = found.end()
         begin, end = found.span(1)
-        at, line = self._counted if self._counted[0] <= begin else (0, self._first)
-        self._counted = begin, line + self.cursor.text.count("\n", at, begin)
-        return passage_of(self._name, self.cursor.text, self._counted[1], begin, end)
+        text = self.cursor.text
+        return passage_of(self._name, text, self._line(text, self._first, begin), begin, end)
 
     def relation(self, what: str) -> Relation:
         """A relation, by its name."""

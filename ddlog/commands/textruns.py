@@ -13,17 +13,15 @@ from dataclasses import dataclass
 
 from ..core import Relation, relation_named
 from ..errors.source import Span
-from ..syntax.cursor import TextFault
 from ..types import TypeDef
 from ..values.plainforms import PatternForm, text_fields
+from .ahead import Ahead
 from .commands import Commit, Rollback, Start
 from .interpreter import Action, Command
 from .scanner import Scanner
-from .transactions import MOST_AHEAD, Transactions
+from .transactions import Transactions
 from .update import UpdateRun
 
-MOST = 1 << 14
-"""Updates of one run."""
 _NEXT = re.compile(
     r"(?:(insert_or_update|insert|delete)\s+([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\("
     r"|(start|commit(?:\s+dump_changes)?|rollback)\s*;\s*)"
@@ -50,6 +48,7 @@ class TextRuns:
     ) -> None:
         self._scanner, self._relations, self._typedefs = scanner, relations, typedefs
         self._patterns: dict[tuple[str, str], _Patterns | None] = {}
+        self._ahead = Ahead()
 
     def read(self) -> Iterator[Command]:
         """The commands and runs of updates that come next and are plain. Each is passed over when it is
@@ -83,29 +82,24 @@ class TextRuns:
         if update is None or patterns is None:
             return None
         kind, name, _ = update.groups()
-        texts: list[tuple[str, ...]] = []
-        match = patterns.transaction.match
-        at = _gather(match, text, begin, texts, MOST_AHEAD)
-        if not texts:
+        pattern = patterns.transaction
+        texts, end = _gather(pattern, text, begin, self._ahead.most)
+        rows = self._ahead.rows(patterns.form, texts)
+        if not rows:
             return None
-        *parts, commits = zip(*texts, strict=True)
-        try:
-            rows = patterns.form.convert(parts)
-        except (ValueError, TextFault):
-            return None
-        cursor.position = at
+        start = _starts(pattern, text, begin)
+        cursor.position = end if len(rows) == len(texts) else start(len(rows))
 
         def place(number: int, word: str) -> Span:
-            start = begin
-            for _ in range(number):
-                start = match(text, start).end()  # type: ignore[union-attr]
+            at = start(number)
             if word == kind:
-                start = _NEXT.match(text, start).end()  # type: ignore[union-attr]
+                at = _NEXT.match(text, at).end()  # type: ignore[union-attr]
             elif word == "commit":
-                start = match(text, start).start(patterns.form.groups + 1)  # type: ignore[union-attr]
-            return locate(start, start + len(word))()
+                at = pattern.match(text, at).start(pattern.groups)  # type: ignore[union-attr]
+            return locate(at, at + len(word))()
 
-        run = Transactions(kind, name, rows, [each != "commit" for each in commits], place)
+        dumps = [each[-1] != "commit" for each in texts[: len(rows)]]
+        run = Transactions(kind, name, rows, dumps, place)
         return Command(run, "start", locate(begin, begin + len("start")))
 
     def _patterns_of(self, word: str, name: str) -> _Patterns | None:
@@ -120,33 +114,27 @@ class TextRuns:
             return None
         cursor = self._scanner.cursor
         text, begin = cursor.text, cursor.position
-        texts: list[tuple[str, ...]] = []
-        at = _gather(patterns.semicolon.match, text, begin, texts)
-        apart = bool(texts)
-        last = apart
+        pattern = patterns.semicolon
+        texts, end = _gather(pattern, text, begin, self._ahead.most)
+        apart = last = bool(texts)
         if not apart:
-            at = _gather(patterns.comma.match, text, begin, texts)
-            found = patterns.semicolon.match(text, at) if texts else None
+            pattern = patterns.comma
+            texts, end = _gather(pattern, text, begin, self._ahead.most)
+            found = patterns.semicolon.match(text, end) if texts else None
             if found is not None:
                 texts.append(found.groups())
-                at, last = found.end(), True
-        if not texts:
+                end, last = found.end(), True
+        rows = self._ahead.rows(patterns.form, texts)
+        if not rows:
             return None
-        try:
-            rows = patterns.form.convert(list(zip(*texts, strict=True)))
-        except (ValueError, TextFault):
-            return None
-        cursor.position = at
-        scanner, width = self._scanner, len(word)
-        locate = scanner.place
+        start, locate, width = _starts(pattern, text, begin), self._scanner.place, len(word)
+        if len(rows) < len(texts):
+            end, last = start(len(rows)), apart
+        cursor.position = end
 
         def place(number: int) -> Span:
-            start = begin
-            for _ in range(number):
-                found = patterns.semicolon.match(text, start) or patterns.comma.match(text, start)
-                assert found is not None
-                start = found.end()
-            return locate(start, start + width)()
+            at = start(number)
+            return locate(at, at + width)()
 
         return Command(UpdateRun(word, name, rows, apart, last, place), word, locate(begin, begin + width))
 
@@ -162,21 +150,31 @@ class TextRuns:
         return _Patterns(form, *map(re.compile, (rf"{update},\s*", rf"{update};\s*", transaction)))
 
 
-def _gather(
-    match: Callable[[str, int], re.Match[str] | None],
-    text: str,
-    at: int,
-    texts: list[tuple[str, ...]],
-    most: int = MOST,
-) -> int:
-    """Adds the parts of the updates, or transactions, that follow each other from a position on; returns
+def _gather(pattern: re.Pattern[str], text: str, at: int, most: int) -> tuple[list[tuple[str, ...]], int]:
+    """The texts of the groups in the updates, or transactions, that follow each other from a position on, and
     their end."""
-    add = texts.append
-    found = match(text, at)
-    count = 0
-    while found is not None and count < most:
+    texts: list[tuple[str, ...]] = []
+    match, add = pattern.match, texts.append
+    for _ in range(most):
+        found = match(text, at)
+        if found is None:
+            break
         add(found.groups())
         at = found.end()
-        count += 1
-        found = match(text, at)
-    return at
+    return texts, at
+
+
+def _starts(pattern: re.Pattern[str], text: str, begin: int) -> Callable[[int], int]:
+    """The position of an update, or transaction, from its number, where those before it match the pattern.
+    It goes on from the one that was asked for last."""
+    known = 0, begin
+
+    def start(number: int) -> int:
+        nonlocal known
+        count, at = known if known[0] <= number else (0, begin)
+        for _ in range(number - count):
+            at = pattern.match(text, at).end()  # type: ignore[union-attr]
+        known = number, at
+        return at
+
+    return start

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..engine import clock
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from rich.live import Live
 
 _PATIENCE = 1.0  # seconds before progress is shown
 _INTERVAL = 10.0  # seconds between the lines where there is no terminal
@@ -36,19 +36,12 @@ class ProgressLine:
         self._latest = ("working", 0, 0)
         self._began = time.monotonic(), 0  # the phase, with so many rows
         self._timer: threading.Timer | None = None
-        self._status: Status | None = None
+        self._shown: Live | None = None
 
     def __call__(self, phase: str, iteration: int, rows: int) -> None:
         if phase != self._latest[0] or rows < self._latest[2]:
             self._began = time.monotonic(), rows
         self._latest = phase, iteration, rows
-        if self._status is not None:
-            self._status.update(self._shown())
-
-    def _shown(self) -> str:
-        from rich.markup import escape
-
-        return escape(self._text())
 
     def _text(self) -> str:
         phase, iteration, rows = self._latest
@@ -83,9 +76,9 @@ class ProgressLine:
         with self._lock:
             self._timer.cancel()
             self._timer = None
-            if self._status is not None:
-                self._status.stop()
-                self._status = None
+            if self._shown is not None:
+                self._shown.stop()
+                self._shown = None
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -107,13 +100,27 @@ class ProgressLine:
 
     def _begin(self) -> None:
         from rich.console import Console
-        from rich.status import Status
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
 
-        status = Status(self._shown(), console=Console(stderr=True), spinner="line")
+        spinner = Spinner("line", style="status.spinner")
+
+        def line() -> Spinner:
+            spinner.update(text=Text(self._text()))
+            return spinner
+
+        shown = Live(
+            console=Console(stderr=True),
+            refresh_per_second=12.5,
+            transient=True,
+            redirect_stdout=sys.stdout.isatty(),  # or what is printed would miss its file or pipe
+            get_renderable=line,
+        )
         with self._lock:
             if self._timer is not None:
-                status.start()
-                self._status = status
+                shown.start()
+                self._shown = shown
 
 
 def _tell(why: str) -> None:

@@ -35,12 +35,11 @@ def row_span(name: str, row: int) -> Span:
     return Span(RowSource(name, ""), row, 1, row, 2)
 
 
-def span_in(name: str, text: str, first: int, start: int, end: int) -> Span:
-    """The span from offset `start` to `end` of a text that begins at line `first` of its source."""
+def span_in(name: str, text: str, line: int, start: int, end: int) -> Span:
+    """The span from offset `start`, which is on this line of a source, to `end` of a text."""
     begin = text.rfind("\n", 0, start) + 1
     last_begin = text.rfind("\n", 0, max(start, end)) + 1
     stop = text.find("\n", end)
-    line = first + text.count("\n", 0, begin)
     shown = text[begin : stop if stop >= 0 else len(text)]
     last = line + text.count("\n", begin, last_begin)
     return Span(Excerpt(name, shown, line), line, start - begin + 1, last, max(end, start) - last_begin + 1)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,8 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.changefiles import JsonReader
-from ddlog.commands.interpreter import Command, Interpreter
+from ddlog.commands.commands import Commit, Start
+from ddlog.commands.interpreter import Action, Command, Interpreter
 from ddlog.commands.reader import CommandReader
 from ddlog.commands.transactions import Transactions
 from ddlog.commands.update import Update, UpdateRun
@@ -147,9 +149,16 @@ def single(commands: Iterator[Command]) -> Iterator[Command]:
     """The commands, of runs of transactions one by one."""
     for command in commands:
         if isinstance(command.action, Transactions):
-            found = [*command.action.singly()]
-            assert str(command.place()) == str(found[0].place())
-            yield from found
+            run = command.action
+            assert str(command.place()) == str(run.place(0, "start"))
+            for number, row in enumerate(run.rows):
+                parts: dict[str, Action | Update] = {
+                    "start": Start(),
+                    run.kind: Update(run.kind, run.relation, row, True),
+                    "commit": Commit(run.dumps[number]),
+                }
+                for word, action in parts.items():
+                    yield Command(action, word, partial(run.place, number, word))
         else:
             yield command
 

@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import ddlog
+from ddlog.commands.changefiles import JsonReader
 from ddlog.commands.reader import CommandReader
+from ddlog.commands.updatefiles import commands_of
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.io.delimitedfiles import comma_lines
@@ -70,6 +72,15 @@ def commands(text: str) -> None:
     reader = CommandReader(FACTS.relations, FACTS.checked.typedefs, "sized.dat")
     reader.feed(text)
     for _ in reader.commands(final=True):
+        pass
+
+
+def runs(text: str) -> None:
+    """Reads commands, or lines of JSON, in runs, past those that are wrong."""
+    made = JsonReader if text.startswith("{") else CommandReader
+    reader = made(FACTS.relations, FACTS.checked.typedefs, "sized.dat")
+    reader.feed(text)
+    for _ in commands_of(reader, True, True, lambda error: None):
         pass
 
 
@@ -217,6 +228,16 @@ SIZED = {
     "digits of commands": Sized(lambda n: f'insert R({"7" * n}, "", []);', commands, 2000, DIGITS),
     "digits that are written": Sized(lambda n: "7" * n, printed, 2000, DIGITS),
     "updates": Sized(lines("insert E(#, 2),", "start;\n"), commands, 200),
+    "updates before a wrong one": Sized(
+        lambda n: "start;\n" + "insert E(1, 2);\n" * n + f"insert E(1, {2**31});", runs, 200
+    ),
+    "wrong updates between others": Sized(lines(f"insert E(#, 2); insert E(#, {2**31});"), runs, 200),
+    "wrong transactions between others": Sized(
+        lines(f"start; insert E(#, 2); commit; start; insert E(#, {2**31}); commit;"), runs, 200
+    ),
+    "wrong lines of JSON between others": Sized(
+        lines(f'{{"insert": {{"E": [#, 2]}}}}\n{{"insert": {{"E": [#, {2**31}]}}}}'), runs, 200
+    ),
     "queries": Sized(lines("query E(#, x), x > #;"), commands, 200),
     "strings of commands": Sized(lambda n: 'insert R(1, "' + '\\"' * n + '", []);', commands, 200),
 }  # fmt: skip

@@ -330,10 +330,10 @@ class Terminal(StringIO):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_lines_have_the_phase_its_rounds_and_rows(
-    quiet: bool, monkeypatch: pytest.MonkeyPatch
+    quiet: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The line is there as soon as something tells of its work, and gone after it. Here rounds of a few
-    rows are not told together."""
+    """The line is there as soon as something tells of its work, and gone after it; what is printed meanwhile
+    does not go to the terminal with it. Here rounds of a few rows are not told together."""
     monkeypatch.setattr(thresholds, "ROUNDS_AT_ONCE", 1)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -345,16 +345,18 @@ def test_progress_lines_have_the_phase_its_rounds_and_rows(
     def tell(phase: str, iteration: int, rows: int) -> None:
         told.append((phase, iteration, rows))
         line(phase, iteration, rows)
-        shown.append(line._shown())
+        shown.append(line._text())
 
     with line, ddlog.compile(PATHS).session(progress=tell) as session:
         deadline = perf_counter() + 60
-        while not quiet and line._status is None and perf_counter() < deadline:
+        while not quiet and line._shown is None and perf_counter() < deadline:
             sleep(0.01)  # for the thread of the line
-        assert (line._status is None) == quiet
+        assert (line._shown is None) == quiet
+        print("printed")
         session.insert("Edge", *((n, n + 1) for n in range(9)))
         session.commit()
-    assert line._status is None and bool(terminal.getvalue()) != quiet
+    assert line._shown is None and bool(terminal.getvalue()) != quiet
+    assert capsys.readouterr().out == "printed\n" and "printed" not in terminal.getvalue()
     assert ("Path", 8, 45) in told
     assert "Path, 9 rows, 9 a second" in shown  # a second passes between any two lines here
     assert "Path, iteration 3, 30 rows, 8 a second" in shown
@@ -369,7 +371,7 @@ def test_another_program_has_the_terminal_for_itself(monkeypatch: pytest.MonkeyP
         with line.aside():
             begun = len(terminal.getvalue())
             sleep(0.3)
-            assert line._status is None and len(terminal.getvalue()) == begun
+            assert line._shown is None and len(terminal.getvalue()) == begun
         assert line._timer is not None
 
 
