@@ -100,11 +100,12 @@ def _both(
     grouping = list(part.all(OTHER))
     merged = equal_values(every, functions, rules_of_all, grouping)
     diagnostics[:] = [*explained(diagnostics, merged), *merged, *products(every, rules_of_all, grouping)]
-    diagnostics += unknown_weights(strata, functions)
+    typedefs = {**instances.erased(dict(environment.typedefs)), **program.typedefs}
+    diagnostics += unknown_weights(strata, functions, typedefs)
     environment.externs = {**environment.externs, **program.externs}
     made = replace(
         program,
-        typedefs={**instances.erased(dict(environment.typedefs)), **program.typedefs},
+        typedefs=typedefs,
         functions=functions,
         relations=every,
         rules=rules_of_all,

@@ -137,9 +137,9 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     merged = equal_values(declared, instances.functions, rules, grouping)
     diagnostics[:] = [*explained(diagnostics, merged), *merged]
     diagnostics += products(declared, rules, grouping)
-    diagnostics += unknown_weights(strata, instances.functions)
-    diagnostics += unused_relations(declared, rules, indexes.values(), _library_relations(modules))
     typedefs = instances.erased(dict(environment.typedefs))
+    diagnostics += unknown_weights(strata, instances.functions, typedefs)
+    diagnostics += unused_relations(declared, rules, indexes.values(), _library_relations(modules))
     return Elaborated(
         typedefs,
         instances.functions,

@@ -53,7 +53,7 @@ class EqualValues(Diagnostic):
 
 class UnknownWeights(Diagnostic):
     """An expression that looks at the weights of a group where they are not known. `others` are its variables
-    beside the group and the keys."""
+    beside those of a group_by and its keys."""
 
     severity = "warning"
     title = "the weight of a value in the group is always 1 here"
@@ -66,6 +66,6 @@ class UnknownWeights(Diagnostic):
             return "in a recursion a group is a set"
         names = " and ".join(f"`{name}`" for name in self.others)
         return (
-            "weights are known to an expression of nothing but the group and its keys: "
-            f"give its value to a variable, and use {names} with that"
+            "weights are known to an expression of nothing but the variable of a group_by and its keys: "
+            f"give its value to a variable, and use {names} after that"
         )

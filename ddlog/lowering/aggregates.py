@@ -41,7 +41,7 @@ from ..engine.sortedrows import RowFunction
 from ..errors.source import Span
 from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
 from ..values import Group, Vec, local_name
-from .weights import WeightReaders, second_is_read
+from .weights import WeightReaders, is_group, second_is_read
 
 _ANY = {"count": "count", "count_distinct": "count", "min": "min", "max": "max"}
 _NUMBERS = {"sum": "sum", "avg": "avg"}
@@ -110,9 +110,19 @@ def plan_grouping(
     def pairs(each: Clause) -> Clause:
         """A FlatMap of the group as one of its values with their weights."""
         match each:
-            case Unnest(name, Var(group) as value) if group == clause.name and second_is_read(exprs, name):
-                of = Opaque("ddlog_std::Vec", (types[name],))
-                return replace(each, value=weighing(value, of, (group,), lambda g: Vec(g.weighed()), "pairs"))
+            case Unnest(name, value) if is_group(value.type) and mentions(value, clause.name):
+                if members.issuperset(free_variables(value)) and second_is_read(rest, args, name):
+                    group, of = compile_key(value), Opaque("ddlog_std::Vec", (types[name],))
+                    return replace(
+                        each,
+                        value=weighing(
+                            value,
+                            of,
+                            group.inputs,
+                            lambda *inputs: Vec(group.scalar(*inputs).weighed()),
+                            ("pairs", group.key),
+                        ),
+                    )
         return each
 
     def change(expr: Expr) -> Expr | None:
@@ -163,7 +173,8 @@ def plan_grouping(
                 return Var(column, expr.type, expr.span)
         return None
 
-    exprs = [expr for each in rest for expr in expressions(each)] + [e for head in heads for e in head.args]
+    args = [arg for head in heads for arg in head.args]
+    exprs = [expr for each in rest for expr in expressions(each)] + args
     reading = readers is not None and any(readers.reads(expr, clause.name) for expr in exprs)
     rest = rest if readers is None else [pairs(each) for each in rest]
     new_rest = tuple(mapped(each, lambda expr: transform(expr, change)) for each in rest)
@@ -320,8 +331,3 @@ def key_of(names: Sequence[str], types: Mapping[str, Type], span: Span) -> Expr:
     if len(variables) == 1:
         return variables[0]
     return MakeTuple(variables, Tuple(tuple(v.type for v in variables)), span)
-
-
-def is_group(type: Type) -> bool:
-    """Whether values of the type are groups."""
-    return isinstance(type, Opaque) and local_name(type.name) == "Group"

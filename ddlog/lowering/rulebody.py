@@ -29,10 +29,11 @@ from ..engine.circuit import (
 from ..engine.operators.steps import binds, rename_step, variables
 from ..engine.schema import Column, Kind, RowExpr, Schema
 from ..types import Bool, Signed, Type, User
-from .aggregates import is_group, plan_grouping
+from .aggregates import plan_grouping
 from .builder import CircuitBuilder, NodeRef, column
 from .equations import Equation, between_terms, equation
 from .rounds import ROUND_DOMAIN, SINCE, UNTIL, Bound, round_number
+from .weights import is_group
 
 
 class BodyCircuit:

@@ -2,57 +2,152 @@
 
 The weight of a value is the number of valuations of the rule that have it; a row of a multiset or a stream
 counts as often as it is there. For any other expression a group is a set.
+
+A group is followed from call to call. Where an expression puts it elsewhere, into a variable or a tuple or
+through a function that gives it back, any look at the weights of a group there is taken for one at its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..core import AnyPattern, Call, Closure, Expr, For, Function, GetItem, TuplePattern, Var
-from ..core.walk import descendants
+from ..core import (
+    AnyPattern,
+    Apply,
+    Atom,
+    Call,
+    Clause,
+    Closure,
+    Expr,
+    For,
+    Function,
+    GetItem,
+    GroupBy,
+    Let,
+    Match,
+    Pattern,
+    TuplePattern,
+    Var,
+)
+from ..core.clauses import expressions, named
+from ..core.walk import called, descendants
+from ..types import Opaque, Type
+from ..values import TypeDefs, local_name
+from ..values.closures import parts_of
 
 
 class WeightReaders:
     """The functions of a program that look at the weights of a group that they are given."""
 
-    def __init__(self, functions: Mapping[str, Function]) -> None:
+    def __init__(self, functions: Mapping[str, Function], typedefs: TypeDefs) -> None:
         self._functions = functions
-        self._found: dict[tuple[str, int], bool] = {}
+        self._typedefs = typedefs
+        self._holding: dict[Type, bool] = {}
+        self._looking: dict[str, bool] = {}
 
     def reads(self, expr: Expr, group: str) -> bool:
-        """Whether an expression looks at the weights of the group that is the value of a variable."""
-        return any(self.reads_itself(each, group) for each in descendants(expr))
-
-    def reads_itself(self, expr: Expr, group: str) -> bool:
-        """As `reads`, but not whether a part of the expression does."""
-        match expr:
-            case For(pattern, Var(name)) if name == group:
-                weight = pattern.items[1] if isinstance(pattern, TuplePattern) else pattern
-                return not isinstance(weight, AnyPattern)
-            case Call(function, args) | Closure(function, args):
-                given = [
-                    place for place, arg in enumerate(args) if isinstance(arg, Var) and arg.name == group
-                ]
-                return any(self._takes(self._functions[function], place) for place in given)
+        """Whether an expression looks at the weights of the group that a variable is or holds."""
+        waiting, seen = [(expr, group)], set[tuple[str, int]]()
+        while waiting:
+            found = self._uses(*waiting.pop())
+            if found is None:
+                return True
+            for function, place in found - seen:
+                each = self._functions[function]
+                if each.body is not None:
+                    waiting.append((each.body, each.parameters[place].name))
+            seen |= found
         return False
 
-    def _takes(self, function: Function, place: int) -> bool:
-        at = function.key, place
-        if at not in self._found:
-            self._found[at] = False  # while a recursive function asks for itself
-            body = function.body
-            self._found[at] = body is not None and self.reads(body, function.parameters[place].name)
-        return self._found[at]
+    def holds(self, type: Type) -> bool:
+        """Whether values of the type are groups, or have groups in them."""
+        if type not in self._holding:
+            self._holding[type] = any(map(is_group, parts_of((type,), self._typedefs)))
+        return self._holding[type]
 
-
-def second_is_read(exprs: Iterable[Expr], pair: str) -> bool:
-    """Whether expressions look at the second part of a pair, the value of a variable."""
-    whole = first = 0
-    for expr in exprs:
+    def _uses(self, expr: Expr, group: str) -> set[tuple[str, int]] | None:
+        """The functions that an expression gives the group, with the places of their parameters; None if it
+        looks at the weights itself, or may do so."""
+        elsewhere = sum(isinstance(each, Var) and each.name == group for each in descendants(expr))
+        given: set[tuple[str, int]] = set()
+        if not elsewhere:
+            return given
         for each in descendants(expr):
             match each:
-                case Var(name) if name == pair:
-                    whole += 1
-                case GetItem(Var(name), 0) if name == pair:
-                    first += 1
-    return whole > first
+                case For(_, Var(name)) if name == group:
+                    if self._looks_here(each):
+                        return None
+                    elsewhere -= 1
+                case Apply(_, args) if any(isinstance(arg, Var) and arg.name == group for arg in args):
+                    return None
+                case Call(key, args) | Closure(key, args):
+                    function = self._functions[key]
+                    places = [n for n, arg in enumerate(args) if isinstance(arg, Var) and arg.name == group]
+                    given |= {(key, place) for place in places}
+                    kept = self.holds(function.result) or any(p.mutable for p in function.parameters)
+                    elsewhere -= 0 if kept else len(places)
+        return None if elsewhere and any(map(self._looks_here, descendants(expr))) else given
+
+    def _looks_here(self, expr: Expr) -> bool:
+        """Whether an expression looks at the weights of any group, its parts aside."""
+        match expr:
+            case For(pattern, collection) if is_group(collection.type):
+                return not _leaves_second(pattern)
+            case Call(function) | Closure(function):
+                return self._looks(function)
+            case Apply(_, args):
+                return any(self.holds(arg.type) for arg in args)
+        return False
+
+    def _looks(self, function: str) -> bool:
+        """Whether a function, or one that it calls, looks at the weights of any group."""
+        if function not in self._looking:
+            waiting, reached = [function], {function}
+            while waiting:
+                body = self._functions[waiting.pop()].body
+                new = set() if body is None else called(body) - reached
+                reached |= new
+                waiting += new
+            bodies = [self._functions[each].body for each in reached]
+            self._looking[function] = any(
+                self._looks_here(each)
+                for body in bodies
+                if body is not None
+                for each in descendants(body)
+                if not isinstance(each, Call | Closure)
+            )
+        return self._looking[function]
+
+
+def second_is_read(rest: Iterable[Clause], heads: Iterable[Expr], pair: str) -> bool:
+    """Whether the clauses and the arguments of heads after it look at the second part of a pair, the value of
+    a variable."""
+    pairs, exprs = {pair}, list(heads)
+    for clause in rest:
+        match clause:
+            case Let(name, Var(other)) if other in pairs and name.startswith("$"):
+                pairs.add(name)
+            case Atom() | GroupBy() if not pairs.isdisjoint(named(clause)):
+                return True  # a column or a key is the whole pair
+            case _:
+                exprs += expressions(clause)
+    whole = 0
+    for each in (part for expr in exprs for part in descendants(expr)):
+        match each:
+            case Var(name) if name in pairs:
+                whole += 1
+            case GetItem(Var(name), 0) if name in pairs:
+                whole -= 1
+            case Match(Var(name), arms) if name in pairs:
+                whole -= all(_leaves_second(pattern) for pattern, _ in arms)
+    return whole > 0
+
+
+def is_group(type: Type) -> bool:
+    """Whether values of the type are groups."""
+    return isinstance(type, Opaque) and local_name(type.name) == "Group"
+
+
+def _leaves_second(pattern: Pattern) -> bool:
+    """Whether a pattern of pairs takes nothing of the second part."""
+    return isinstance(pattern.items[1] if isinstance(pattern, TuplePattern) else pattern, AnyPattern)

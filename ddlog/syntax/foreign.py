@@ -72,6 +72,10 @@ _WORDS_OF_VALUES = {
     **dict.fromkeys(("COUNT", "SUM", "MIN", "MAX", "AVG"), GROUPED),
 }
 _WORDS_OF_FUNCTIONS = {
+    **{
+        f"group_{each}": f"for a group `g` write `g.{each}()`: `var n = x.group_by(key).{each}()` in the body"
+        for each in ("sum", "count", "avg")
+    },
     **dict.fromkeys(("total", "average", "avg", "mean"), GROUPED),
     **dict.fromkeys(("length", "size"), "the length of a string is `string_len(s)`, of a vector `v.len()`"),
     **dict.fromkeys(

@@ -95,6 +95,36 @@ def test_rollbacks_and_states(text: str, stream: list[list[tuple[str, tuple[Any,
         compare(text, stream, Path(home) / "state")
 
 
+WEIGHED = f"""{HEADER}
+output relation Weighed(x: bit<2>, y: s64)
+output relation Counted(x: bit<2>, y: s64)
+multiset Both(x: bit<2>, y: s64)
+function total(g: Group<bit<2>, s64>): s64 {{ var t = 0; for ((v, w) in g) {{ t = t + v * w }}; t }}
+function moved(g: Group<bit<2>, s64>): s64 {{ var h = (g, 0); h.0.total() }}
+Both(a, b as u64 as s64 + 1) :- Heap(a, b).
+Both(b, 2) :- Num(a, b), Heap(a, _).
+Weighed(x, y.group_by(x).moved()) :- Both(x, y).
+Counted(x, y.group_all_by(x).sum()) :- Both(x, y).
+Weighed(x, g.total() - k) :- Both(x, y), not Num(x, x), var g = y.group_by(x), Both(x, k).
+Counted(x, t - k) :- Both(x, y), not Num(x, x), var t = y.group_all_by(x).sum(), Both(x, k).
+Weighed(x, v * w) :- Both(x, y), Both(z, y), z != x, (var v, var w) = FlatMap(y.group_by(x)).
+Counted(x, v.group_all_by((x, y)).sum()) :- Both(x, y), Both(z, y), z != x, var v = y.
+"""
+
+
+@trying(8)
+@given(transactions())
+def test_weights_are_what_groups_of_all_values_count(
+    stream: list[list[tuple[str, tuple[Any, ...], int]]],
+) -> None:
+    with ddlog.compile(WEIGHED).session() as session:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            session.commit()
+            assert set(session["Weighed"].stored) == set(session["Counted"].stored)
+
+
 def begun(session: ddlog.Session, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
     """Begins a transaction with all rows of a stream."""
     for transaction in stream:
