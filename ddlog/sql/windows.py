@@ -282,9 +282,9 @@ def _stripped(
     node = plainly(node)
     called = block.places.called(node).removeprefix("the function ")
     if type(node) in (*_NUMBERS, *SHARES, *_OF_PLACES):
-        ordered = any(isinstance(each, sql.Order) for each in node.iter_expressions())
-        several = isinstance(node, sql.RowNumber) and node.this or node.expressions or node.args.get("from_first")
-        if ordered or several:
+        of_none = not isinstance(node, (*_OF_PLACES, sql.Ntile))
+        wrong = [each for each in node.iter_expressions() if of_none or isinstance(each, sql.Order)]
+        if wrong or node.args.get("from_first"):
             block.places.refuse(f"{called} with an order or other arguments inside", window)
         if test is not None:
             block.places.refuse(f"FILTER of {called}", window)

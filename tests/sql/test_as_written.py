@@ -446,11 +446,12 @@ def test_subqueries_under_or_cost_what_the_table_has(test: str) -> None:
 
 CALLS = """countif(a > 1, b); log2(); rank(ORDER BY a) OVER (ORDER BY b); nth_value(a, 2, true) OVER ();
 first_value(a ORDER BY b) OVER (PARTITION BY s); any_value(a ORDER BY b) OVER (PARTITION BY s);
-kurtosis_pop(); floor(); mod(a, 2, 3); hex(a, b); strptime(s, '%Y', s); date_trunc('day', w, s); max_by(a, b, 1, 2);
-quantile_cont(a, 0.5, 1); mode(a, b); map([1], [2], [3]); left(s, 1.5); lpad(s, x, '-'); s[m]; floor(x,
-1); instr(s, 'a', 2); array_slice([1], 1, 2, 1); week(d, 1); length(s, 'x'); split(s, 'a', 2);
-regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s); to_days(); substr(s); json_object(a);
-list_contains([1], 1, 1); substring(s, 1, 2, 3); time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
+kurtosis_pop(); floor(); row_number(a) OVER (); mod(a, 2, 3); hex(a, b); strptime(s, '%Y', s);
+date_trunc('day', w, s); max_by(a, b, 1, 2); quantile_cont(a, 0.5, 1); mode(a, b); map([1], [2],
+[3]); left(s, 1.5); lpad(s, x, '-'); s[m]; floor(x, 1); instr(s, 'a', 2); array_slice([1], 1, 2, 1);
+week(d, 1); length(s, 'x'); split(s, 'a', 2); regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s);
+to_days(); substr(s); json_object(a); list_contains([1], 1, 1); substring(s, 1, 2, 3);
+time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
 
 
 @pytest.mark.parametrize("call", CALLS.replace("\n", " ").split("; "))
