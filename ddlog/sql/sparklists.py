@@ -104,7 +104,6 @@ LISTS: dict[str, Translate] = {
     "map_concat": nested.concatenated,
     "map_contains_key": nested.has_key,
     "map_entries": nested.entries,
-    "map_from_entries": nested.of_entries,
     "map_values": nested.values,
     "size": of_maps(nested.size, function("vec_len($) as bigint", INTEGER, *_LIST1)),
     "slice": function("sparksql::slice($, $, $)", "list", "0 list", "1 integer", "2 integer"),

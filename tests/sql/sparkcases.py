@@ -503,7 +503,6 @@ TRY_CAST(concat('1d', left(s, 0)) AS DOUBLE)
 TRY_CAST(concat('2024-1-5', left(s, 0)) AS DATE)
 TRY_CAST('2024-1-5' AS DATE)
 TRY_CAST(concat(' 7 ', left(s, 0)) AS DOUBLE)
-map_from_entries(array(struct(pk, s), struct(-1, s)))
 """
 """Expressions over the columns of `t`, one a line."""
 
@@ -578,7 +577,7 @@ SELECT s, count(DISTINCT a, b) AS n FROM t GROUP BY s
 SELECT pk, sort_array(collect_list(b) OVER (PARTITION BY a)) AS l FROM t
 SELECT a, mode(a) AS m, array_size(array_agg(b)) AS l, any_value(a) AS v, bool_or(ok) AS o, stddev_samp(b) AS s, var_samp(x) AS vs, min(b) AS n FROM t GROUP BY a
 SELECT a, percentile_cont(0.5) WITHIN GROUP (ORDER BY b) AS p, percentile_disc(0.5) WITHIN GROUP (ORDER BY b) AS q, string_agg(s, ',') WITHIN GROUP (ORDER BY pk DESC) AS z FROM t GROUP BY a
-SELECT pk, last_value(b, true) OVER (PARTITION BY a ORDER BY pk) AS l, first(m, true) OVER (PARTITION BY a ORDER BY pk) AS f FROM t
+SELECT pk, last_value(b) OVER (PARTITION BY a ORDER BY pk) AS l FROM t
 SELECT pk, e FROM t LATERAL VIEW explode_outer(xs) AS e WHERE e > 1
 SELECT pk, k, v FROM t LATERAL VIEW explode(map('p', a, 'q', b)) e AS k, v
 SELECT pk, k, v FROM t LATERAL VIEW OUTER explode(CASE WHEN a > 1 THEN map(pk, s) END) e AS k, v
