@@ -106,6 +106,8 @@ def _show(
     block.extra = []
     for node, name, value in zip(keys, names, values, strict=False):
         inner = node.unnest()
+        for other in _respelled(node, before):
+            scope.known.setdefault(other, value)
         if isinstance(inner, sql.Column):
             column = inner.name.lower()
             tables = {e.table for e in before if e.name == column and inner.table.lower() in ("", e.table)}
@@ -115,6 +117,18 @@ def _show(
                 )
         elif name:
             scope.entries.append(VisibleColumn("", name, value))
+
+
+def _respelled(key: Expression, entries: Sequence[VisibleColumn]) -> list[Expression]:
+    """An expression with the tables of its columns, and without them; none where a name may be another's."""
+    bare, full = key.copy(), key.copy()
+    for one, other in zip(bare.find_all(sql.Column), full.find_all(sql.Column), strict=True):
+        tables = {each.table for each in entries if each.name == one.name.lower()}
+        if len(tables) != 1 or key.find(sql.Query, sql.Lambda):
+            return []
+        one.set("table", None)
+        other.set("table", other.args.get("table") or sql.to_identifier(min(tables)))
+    return [bare, full]
 
 
 def _typed(value: SqlValue) -> SqlValue:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..errors.unknown import UnknownName
 from .conjuncts import conjuncts
 from .conversions import convert
 from .lateral import as_lateral, asof, is_members, lateral, members, reading, series, unnest
 from .moments import reads_clock
 from .pivots import unfolded
+from .places import SqlError
 from .queries import SqlQuery
 from .rules import Item, NamedRows, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
@@ -68,11 +70,13 @@ def _joined(
         if join.args.get("method") == "ASOF":
             asof(block, join)
         node, own = as_lateral(join.this), _own_joins(join, joins[at + 1 :])
-        if not isinstance(node, sql.Lateral):
-            right, inner = _whole(block, _table(block, node), own), own
+        table = None if isinstance(node, sql.Lateral) else _alone(block, node)
+        if table is not None:
+            right, inner = _whole(block, table, own), own
         elif any(each.args.get("side") in ("RIGHT", "FULL") for each in (join, *own)):
             block.places.refuse("a RIGHT or FULL join with LATERAL", node)
         else:
+            node = node if isinstance(node, sql.Lateral) else sql.Lateral(this=node, alias=node.args["alias"])
             if join.args.get("side") == "LEFT" and not isinstance(node.this.unnest(), sql.Query):
                 join, node = _kept(block, join)
             with reading(block, part.items, part.entries):
@@ -80,6 +84,20 @@ def _joined(
                 part = JoinedTables(block.body.items, block.scope.entries)
         part = _join(block, part, right, join, joins, later)
     return part
+
+
+def _alone(block: SelectBlock, node: Expression) -> JoinedTables | None:
+    """One table; None for a subquery with a name that cannot be read without the tables before it, which is
+    LATERAL in DuckDB."""
+    mark, plain = block.output.mark(), isinstance(node.this, sql.Select | sql.SetOperation) and node.alias
+    try:
+        return _table(block, node)
+    except SqlError as error:
+        more = any(value for key, value in node.args.items() if key not in ("this", "alias"))
+        if not plain or more or block.places.dialect.is_ansi or not isinstance(error.diagnostic, UnknownName):
+            raise
+    block.output.back(mark)
+    return None
 
 
 def _own_joins(join: sql.Join, behind: Sequence[sql.Join]) -> Sequence[sql.Join]:

@@ -43,16 +43,29 @@ def made_map(s: Scalars, node: Expression) -> SqlValue:
         at = node.this.copy()
         at.set("this", sql.ToMap(this=node.this.this.copy()))
         return s.value(at)
-    if isinstance(node, sql.ToMap | sql.VarMap):
+    given = list(node.iter_expressions())
+    if isinstance(node, sql.ToMap | sql.VarMap) or not (given or s.places.dialect.is_ansi):
         pairs = node.this.expressions if isinstance(node, sql.ToMap) else ()
         sides = [each.this for each in pairs], [each.expression for each in pairs]
         if isinstance(node, sql.VarMap):
             sides = node.args["keys"].expressions, node.args["values"].expressions
         keys, values = (literal(s.alike([s.value(e) for e in side], node, "a map")) for side in sides)
     else:
-        keys, values = (a_list(s, node.args[each], node) for each in ("keys", "values"))
+        check_arguments(s, node, len(given), 2, 2)
+        keys, values = (a_list(s, each, node) for each in given)
     type = map_of(keys.type.parts[0], values.type.parts[0])
     return c.strict([keys, values], f"(sql::map_of($, $): {type.plain})", type)
+
+
+def of_entries(s: Scalars, node: Expression) -> SqlValue:
+    """MAP_FROM_ENTRIES, of a list of structs of two fields."""
+    pairs, name = next(node.iter_expressions(), sql.null()), sql.to_identifier("entry")
+    entry = a_list(s, pairs, node).type.parts[0]
+    if len(entry.fields) != 2:
+        s.places.mistyped(s.places.called(node), f"{entry}[]", node)
+    parts = [sql.Dot(this=sql.column(name), expression=sql.to_identifier(each)) for each in entry.fields]
+    sides = [sql.Transform(this=pairs, expression=sql.Lambda(this=e, expressions=[name])) for e in parts]
+    return made_map(s, sql.Map(keys=sides[0], values=sides[1]))
 
 
 def field(s: Scalars, value: SqlValue, name: str, node: Expression) -> SqlValue:
@@ -233,6 +246,7 @@ NESTED: dict[type[Expression], Translate] = {
     sql.ToMap: made_map,
     sql.Map: made_map,
     sql.VarMap: made_map,
+    sql.MapFromEntries: of_entries,
     sql.MapKeys: keys,
 }
 """The translation of each kind of node that makes a struct or a map or reads one."""

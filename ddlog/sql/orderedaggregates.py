@@ -146,9 +146,23 @@ def _share(block: SelectBlock, node: Expression) -> Expr:
     return c.double(float(given.this)).tree
 
 
+def quantiles_within_groups(node: Expression) -> None:
+    """Writes QUANTILE_CONT(x, q ORDER BY x) as PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x), but for windows,
+    which leave the order out."""
+    for each in list(node.find_all(sql.PercentileCont, sql.PercentileDisc)):
+        order, whole = each.expression, each.find_ancestor(sql.Window, sql.Query)
+        keys = order.expressions if isinstance(order, sql.Order) and not isinstance(whole, sql.Window) else []
+        if [key.this for key in keys] == [each.this]:
+            share = type(each)(this=order.this)
+            each.replace(sql.WithinGroup(this=share, expression=sql.Order(expressions=keys)))
+
+
 def firsts_as_lists(node: Expression, places: SqlPlaces) -> None:
-    """Writes FIRST and LAST, of an order, as elements of a LIST, and those over windows as FIRST_VALUE and
-    LAST_VALUE. Raises SqlError."""
+    """Writes FIRST, LAST and ANY_VALUE, of an order, as elements of a LIST, and those over windows as
+    FIRST_VALUE and LAST_VALUE. Raises SqlError."""
+    for each in list(node.find_all(sql.AnyValue)):
+        if isinstance(each.this, sql.Order):
+            each.replace(sql.First(this=each.this))  # inside IGNORE NULLS
     for each in list(node.find_all(sql.First, sql.Last)):
         whole: Expression = each
         is_last = isinstance(each, sql.Last)

@@ -41,7 +41,7 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
             _firsts(several)
     for call in list(node.find_all(sql.Anonymous, sql.Kurtosis, sql.Skewness)):
         name = call.name.lower() if isinstance(call, sql.Anonymous) else type(call).__name__.lower()
-        values = call.expressions or [call.this]
+        values = call.expressions if isinstance(call, sql.Anonymous) else [call.this]
         if name in OF_LISTS and len(values) == 1:
             _of_list(call, name, values[0])
         elif name == "fsum" and len(values) == 1:

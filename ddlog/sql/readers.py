@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 _DUCKDB = Dialect.get_or_raise("duckdb")
-_IGNORED = ("deterministic", "null_on_zero_variance", "nulls_excluded", "on_overflow")
+_IGNORED = ("deterministic", "null_on_zero_variance", "nulls_excluded", "on_overflow", "zero_on_all_null")
+_NOT_OF_DUCKDB = ("INITCAP", "TS_OR_DS_TO_DATE_STR", "VAR_MAP")
+_WITH_NULLS = (sql.First, sql.Last, sql.FirstValue, sql.LastValue)
 _SURPLUS = "the call has more arguments than are supported"
 
 
@@ -32,7 +34,8 @@ def whole(parser: Any) -> Any:
         def validate_expression(
             self, expression: Expression, args: Sequence[Any] | None = None
         ) -> Expression:
-            if args and (_leaves_out(expression, args) or _is_ignored(expression)):
+            is_base = args is not None and not args and isinstance(expression, sql.Log)  # LOG2()
+            if is_base or (args and (_leaves_out(expression, args) or _is_ignored(expression))):
                 self.raise_error(_SURPLUS, self._prev)
             made: Expression = super().validate_expression(expression, args)
             return made
@@ -47,6 +50,8 @@ def _counted(parse: Callable[[Any], Any], ahead: int = 0) -> Callable[[Any], Any
     def counted(parser: Any) -> Any:
         begin = parser._index + ahead
         made = parse(parser)
+        if isinstance(made, sql.Ceil | sql.Floor):
+            parser.validate_expression(made)
         if isinstance(made, sql.AggFunc | sql.Map):
             there = [each.this if isinstance(each, sql.Order) else each for each in made.iter_expressions()]
             number = sum(len(each.expressions) if isinstance(each, sql.Distinct) else 1 for each in there)
@@ -69,8 +74,9 @@ def _commas(tokens: Sequence[Token]) -> int:
 
 
 def _is_ignored(made: Expression) -> bool:
-    """Whether an aggregate has an argument that nothing reads."""
-    return any(isinstance(made.args.get(each), sql.Expression) for each in _IGNORED)
+    """Whether an aggregate has an argument that nothing reads, other than TRUE, as in MODE(x, TRUE)."""
+    given = (made.args.get(each) for each in _IGNORED)
+    return any(isinstance(each, sql.Expression) and each != sql.true() for each in given)
 
 
 def _leaves_out(made: Expression, given: Sequence[Any]) -> bool:
@@ -80,13 +86,16 @@ def _leaves_out(made: Expression, given: Sequence[Any]) -> bool:
     lost = [each for each in given if isinstance(each, sql.Expression) and id(each) not in there]
     if not lost:
         return False
+    if len(lost) == 1 and isinstance(lost[0], sql.Boolean):  # FIRST(x, TRUE) of Spark
+        return not isinstance(made, sql.IgnoreNulls if lost[0].this else _WITH_NULLS)
     kept = {id(each) for one in given if isinstance(one, sql.Expression) for each in one.walk()}
     words = [each for each in made.walk() if id(each) not in kept and _is_word(each)]
     return len(lost) > len(words) or not all(isinstance(each, sql.Column) or each.is_string for each in lost)
 
 
 def _is_word(node: Expression) -> bool:
-    return isinstance(node, sql.Var | sql.JSONPath) or node.is_string
+    is_name = isinstance(node, sql.Identifier) and isinstance(node.parent, sql.PropertyEQ)
+    return is_name or isinstance(node, sql.Var | sql.JSONPath) or node.is_string
 
 
 class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
@@ -94,5 +103,5 @@ class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
 
     class Parser(whole(_DUCKDB.parser_class)):  # type: ignore[misc]
         FUNCTIONS: ClassVar = {
-            n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n != "INITCAP"
+            n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n not in _NOT_OF_DUCKDB
         }

@@ -16,7 +16,7 @@ from .jsons import as_lists
 from .lateral import unnested
 from .moments import reads_clock
 from .nested import field
-from .orderedaggregates import firsts_as_lists
+from .orderedaggregates import firsts_as_lists, quantiles_within_groups
 from .others import as_others, with_columns
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
@@ -65,6 +65,7 @@ class SelectBlock(Subqueries):
                 self.places.refuse(what, found[0] if isinstance(found, list) else found)
         _first_of_each(node)
         as_lists(node)
+        quantiles_within_groups(node)
         firsts_as_lists(node, self.places)
         as_others(node, self.places)
         part, conditions = from_clause(self)

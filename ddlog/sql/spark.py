@@ -96,6 +96,10 @@ def _range(args: list[Expression]) -> Expression:
     return sql.GenerateSeries(start=start, end=end, step=step, is_end_exclusive=True)
 
 
+def _map(args: list[Expression]) -> Expression:
+    return sql.Anonymous(this="map", expressions=args) if len(args) % 2 else _PARSER.FUNCTIONS["MAP"](args)
+
+
 def _set(args: list[Expression]) -> Expression:
     return sql.ArrayAgg(this=sql.Distinct(expressions=args), nulls_excluded=True)
 
@@ -112,6 +116,8 @@ class SparkReader(type(_BASE)):  # type: ignore[misc]
             **{name: _PARSER.FUNCTIONS[name] for name in _READ if name in _PARSER.FUNCTIONS},
             **{name: kind.from_arg_list for name, kind in _AS_NODES.items()},
             "COLLECT_SET": _set,
+            "LAST_VALUE": _PARSER.FUNCTIONS["LAST"],
+            "MAP": _map,
             "PERCENTILE": _percentile,
             **dict.fromkeys(("PERCENTILE_APPROX", "APPROX_PERCENTILE"), _element),
             "RANGE": _range,

@@ -207,7 +207,7 @@ NUMBERS: dict[str, Translate] = {
     "ceiling": towards("ceil"),
     "conv": call("sparksql::converted($, $, $)", VARCHAR, "0 text", "1 integer", "2 integer", optional=True),
     "cot": call("sparksql::ratio(1.0, sql::double_of(\"tan\", $))", DOUBLE, "0 double"),
-    "e": lambda s, node: c.double(math.e),
+    "e": of_arguments(lambda s, node: c.double(math.e)),
     "expm1": call("sql::double_exp($) - 1.0", DOUBLE, "0 double"),
     "factorial": call("sparksql::factorial($)", INTEGER, "0 integer", optional=True),
     "floor": towards("floor"),

@@ -281,8 +281,13 @@ def _stripped(
         node = node.this
     node = plainly(node)
     called = block.places.called(node).removeprefix("the function ")
-    if test is not None and type(node) in (*_NUMBERS, *SHARES, *_OF_PLACES):
-        block.places.refuse(f"FILTER of {called}", window)
+    if type(node) in (*_NUMBERS, *SHARES, *_OF_PLACES):
+        of_none = not isinstance(node, (*_OF_PLACES, sql.Ntile))
+        wrong = [each for each in node.iter_expressions() if of_none or isinstance(each, sql.Order)]
+        if wrong or node.args.get("from_first"):
+            block.places.refuse(f"{called} with an order or other arguments inside", window)
+        if test is not None:
+            block.places.refuse(f"FILTER of {called}", window)
     if leaves and not isinstance(node, (*_OF_PLACES, sql.AnyValue)):
         block.places.refuse(f"IGNORE NULLS of {called}", window)
     return test, leaves and isinstance(node, _OF_PLACES), node

@@ -61,6 +61,9 @@ SELECT q.v, q.pk FROM (p RIGHT JOIN t ON a = c) AS q(u, v) WHERE q.pk > 2
 SELECT t.pk, l.k FROM t JOIN l ON t.a = ANY(l.xs)
 SELECT q.pk, q.pk IN (b > 1, 3) AS x, COALESCE(s = 'a', a) AS y, (a > 1) = m AS z, CASE a > 1 WHEN 1 THEN a < 3 ELSE b END AS u, CAST(m AS BOOLEAN) AS v, CAST(a > 1 AS DECIMAL(4, 1)) AS w FROM (SELECT (pk), a, b, m, s FROM t) q
 SELECT a > 1 AS x FROM t EXCEPT ALL SELECT c FROM p
+SELECT ANY_VALUE(a ORDER BY pk DESC) AS x, QUANTILE_CONT(b, 0.25 ORDER BY b DESC) AS y, MAP_FROM_ENTRIES([{'k': 'a', 'v': COUNT(*)}]) AS z, MAP() AS w FROM t
+SELECT pk, u, v FROM t, (SELECT k + a AS u FROM p WHERE c = t.b) q LEFT JOIN (SELECT q.u + pk AS v) r ON v > 3
+SELECT CASE WHEN a > b THEN 1 END AS x, COUNT(*) AS n FROM t GROUP BY CASE WHEN t.a > b THEN 1 END
 SELECT pk, trunc(x * 7, 1) AS a, trunc(-x / 3, -1) AS b, trunc(m, 1) AS e, trunc(m, -2) AS f, date(w) AS g, dayofmonth(d) AS h, date_add(d, a) AS i FROM t
 SELECT pk FROM t WHERE 1 IN ()
 SELECT pk FROM t WHERE a NOT IN ()
@@ -441,11 +444,14 @@ def test_subqueries_under_or_cost_what_the_table_has(test: str) -> None:
         assert max(len(session[each].stored) for each in session.program.names("internal")) <= 400
 
 
-CALLS = """mod(a, 2, 3); hex(a, b); strptime(s, '%Y', s); date_trunc('day', w, s); max_by(a, b, 1, 2);
-quantile_cont(a, 0.5, 1); mode(a, b); map([1], [2], [3]); left(s, 1.5); lpad(s, x, '-'); s[m]; floor(x,
-1); instr(s, 'a', 2); array_slice([1], 1, 2, 1); week(d, 1); length(s, 'x'); split(s, 'a', 2);
-regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s); to_days(); substr(s); json_object(a);
-list_contains([1], 1, 1); substring(s, 1, 2, 3); time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
+CALLS = """countif(a > 1, b); log2(); rank(ORDER BY a) OVER (ORDER BY b); nth_value(a, 2, true) OVER ();
+first_value(a ORDER BY b) OVER (PARTITION BY s); any_value(a ORDER BY b) OVER (PARTITION BY s);
+kurtosis_pop(); floor(); row_number(a) OVER (); mod(a, 2, 3); hex(a, b); strptime(s, '%Y', s);
+date_trunc('day', w, s); max_by(a, b, 1, 2); quantile_cont(a, 0.5, 1); mode(a, b); map([1], [2],
+[3]); left(s, 1.5); lpad(s, x, '-'); s[m]; floor(x, 1); instr(s, 'a', 2); array_slice([1], 1, 2, 1);
+week(d, 1); length(s, 'x'); split(s, 'a', 2); regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s);
+to_days(); substr(s); json_object(a); list_contains([1], 1, 1); substring(s, 1, 2, 3);
+time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
 
 
 @pytest.mark.parametrize("call", CALLS.replace("\n", " ").split("; "))
