@@ -15,12 +15,13 @@ from types import FrameType
 
 from ..durability.positions import FACTS
 from ..errors import facts
-from ..errors.checkpoints import CheckpointOfOtherFacts
+from ..errors.checkpoints import CheckpointMismatch, CheckpointOfOtherFacts
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..io.refusals import Refuse
 from ..sessions.results.views import Changes
 from ..sessions.session import Session
+from ..sessions.transactions.durable_state import DurableState
 from .epochfiles import EpochFiles, StateFiles
 from .folderchanges import FolderChanges
 from .folderwatch import FolderWatch, seconds_of
@@ -31,6 +32,8 @@ from .printer import printing_sink
 from .progress import ProgressLine
 from .sinks import TextSink
 from .statefile import check_input
+
+_MOMENT = 0.3  # seconds between two looks for Ctrl-C
 
 
 def check_follow(directory: str, inputs: Sequence[str]) -> None:
@@ -61,6 +64,7 @@ def follow(
     home, durable = Path(options.follow or "").resolve(), session.state.durable
     once, interval = options.once, None if options.every is None else seconds_of(options.every)
     if durable is not None:
+        _check_positions(durable)
         durable.keep_positions()
         if options.output is not None:
             StateFiles(session, names, Path(options.output), first=1 if options.checkpoint is None else 0)
@@ -86,8 +90,22 @@ def follow(
                 return
             if not files:
                 pauses.pause()
-                watch.wait() if interval is None else time.sleep(interval)
+                watch.wait() if interval is None else _sleep(interval, pressed)
     note(f"stopped: {applied} batch{'' if applied == 1 else 'es'} applied")
+
+
+def _check_positions(durable: DurableState) -> None:
+    """Raises DDlogError for a state whose followed files Spark found: they would be read again."""
+    if durable.positions.of("follow") is not None:
+        problem = "another ddlog let Spark find the files, and it is not known which were read"
+        raise DDlogError([CheckpointMismatch(durable.place, "follow", problem)])
+
+
+def _sleep(seconds: float, pressed: Callable[[], bool]) -> None:
+    """Sleeps for some seconds, or until Ctrl-C is pressed."""
+    until = time.monotonic() + seconds
+    while not pressed() and (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, _MOMENT))
 
 
 def _first_commit(session: Session, options: RunOptions, note: Note, refuse: Refuse | None) -> Changes:
@@ -126,8 +144,8 @@ def _digest(places: Sequence[str]) -> str:
 
 @contextmanager
 def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Yields a function that says whether Ctrl-C was pressed. The second Ctrl-C goes to Spark's own handler,
-    which cancels all jobs at once."""
+    """Yields a function that says whether Ctrl-C was pressed. The second Ctrl-C goes to the handler that was
+    there before, which ends the batch."""
     pressed = False
     before = signal.getsignal(signal.SIGINT)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ import ddlog
 from ddlog.console import folderwatch
 from ddlog.console.cli import main
 from ddlog.console.folderwatch import FolderWatch, seconds_of
+from ddlog.console.pauses import Pauses
 from ddlog.errors.diagnostics import DDlogError
 
 PROGRAM = """
@@ -156,6 +158,31 @@ def test_spark_is_not_needed_and_files_are_found_as_they_come(tmp_path: Path, in
     finally:
         running.kill()
         running.wait()
+
+
+def test_ctrl_c_between_two_looks(
+    tmp_path: Path, incoming: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends the run at once, and not after the time of `--every`."""
+    monkeypatch.setattr(Pauses, "pause", lambda _: os.kill(os.getpid(), signal.SIGINT))
+    began = time.monotonic()
+    main(["run", str(tmp_path / "p.dl"), "--follow", str(incoming), "--every", "9 seconds"])
+    assert "stopped: 0 batches" in capsys.readouterr().err
+    assert time.monotonic() - began < 8
+
+
+def test_files_that_spark_found(tmp_path: Path, incoming: Path, follow: Follow) -> None:
+    """A state does not say which ones they were: they are not read once more."""
+    put(incoming, "Edge/1.csv", "1,2\n")
+    with ddlog.compile(PROGRAM).session(state=tmp_path / "kept") as session:
+        session.start()
+        durable = session.state.durable
+        assert durable is not None
+        durable.keep_positions()
+        with durable.positions.advanced("follow", "query", 3):
+            session.commit()
+    for _ in range(2):
+        assert "the stream follow does not belong to its log" in follow("--state", str(tmp_path / "kept"))
 
 
 @pytest.mark.parametrize(
