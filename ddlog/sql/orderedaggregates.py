@@ -160,9 +160,9 @@ def quantiles_within_groups(node: Expression) -> None:
 def firsts_as_lists(node: Expression, places: SqlPlaces) -> None:
     """Writes FIRST, LAST and ANY_VALUE, of an order, as elements of a LIST, and those over windows as
     FIRST_VALUE and LAST_VALUE. Raises SqlError."""
-    for each in list(node.find_all(sql.AnyValue)):
-        if isinstance(each.this, sql.Order):
-            each.replace(sql.First(this=each.this))  # inside IGNORE NULLS
+    for some in list(node.find_all(sql.AnyValue)):
+        if isinstance(some.this, sql.Order):
+            some.replace(sql.First(this=some.this))  # inside IGNORE NULLS
     for each in list(node.find_all(sql.First, sql.Last)):
         whole: Expression = each
         is_last = isinstance(each, sql.Last)
