@@ -28,7 +28,7 @@ def unknown_weights(
 
 def _in_rule(readers: WeightReaders, rule: core.Rule, inner: Sequence[str]) -> Iterator[UnknownWeights]:
     args = [arg for head in rule.heads for arg in head.args]
-    within, place = False, _Place(readers, None, False)
+    within, place = False, _AfterGroup(readers, None, False)
     for at, clause in enumerate(rule.body, 1):
         match clause:
             case core.Atom(relation):
@@ -39,13 +39,13 @@ def _in_rule(readers: WeightReaders, rule: core.Rule, inner: Sequence[str]) -> I
         for expr in expressions(clause):
             yield from place.warnings(expr)
         if isinstance(clause, core.GroupBy):
-            place = _Place(readers, clause, within)
+            place = _AfterGroup(readers, clause, within)
     for arg in args:
         yield from place.warnings(arg)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _AfterGroup:
     """A place in a rule: after which group_by it is, and whether that is part of a recursion."""
 
     readers: WeightReaders
