@@ -21,7 +21,7 @@ _SURPLUS = "the call has more arguments than are supported"
 
 
 def whole(parser: Any) -> Any:
-    """The parser, made to refuse calls with arguments that the nodes which it makes of them do not have."""
+    """A class of parsers, made to refuse a call with an argument that its node does not have."""
 
     class Whole(parser):  # type: ignore[misc]
         FUNCTION_PARSERS: ClassVar = {
@@ -44,8 +44,8 @@ def whole(parser: Any) -> Any:
 
 
 def _counted(parse: Callable[[Any], Any], ahead: int = 0) -> Callable[[Any], Any]:
-    """What parses the arguments of one function, so many tokens ahead, made to refuse more of them than its
-    node has."""
+    """The parser of a function's arguments, made to refuse more arguments than its node has. `ahead`: the
+    number of tokens between the place where it begins and the first argument."""
 
     def counted(parser: Any) -> Any:
         begin = parser._index + ahead

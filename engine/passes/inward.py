@@ -1,5 +1,5 @@
-"""A join of one relation moves into the recursion that alone reads it, if this reads the relation, too. There
-it is evaluated with the rules, and its rows are not kept."""
+"""A join of one relation moves into the recursion that alone reads the join, if the recursion also reads the
+relation. There the join is evaluated with the rules, and its rows are not kept."""
 
 from __future__ import annotations
 
