@@ -7,7 +7,6 @@ or, if negative, deleted. Deletions come before insertions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core import Relation
@@ -46,15 +45,6 @@ def as_change(rows: DataFrame, columns: ChangeColumns, op: int) -> DataFrame:
     """Rows of the relation's columns as a change that inserts (1) or deletes (-1) all of them."""
     renamed = zip(columns.relation.columns, columns.names, strict=True)
     return rows.selectExpr(*(f"{quoted(each.name)} AS {name}" for each, name in renamed), f"{op}L AS _op")
-
-
-def file_url(path: Path, *, glob: bool = False) -> str:
-    """The URL of a path for Spark. With `glob`, for a place where Spark reads patterns, their characters are
-    escaped."""
-    text = str(path)
-    if glob:
-        text = "".join(f"\\{each}" if each in "\\{}[]*?," else each for each in text)
-    return f"file://{text}"
 
 
 def part(spark: SparkSession, columns: ChangeColumns, change: DataFrame, sign: int) -> DataFrame:
