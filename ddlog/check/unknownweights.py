@@ -1,4 +1,4 @@
-"""A warning where a rule looks at the weights of a group, and they are not known: each is then 1."""
+"""A warning where a rule reads the weights of a group that are not known: each is then 1."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _in_rule(readers: WeightReaders, rule: core.Rule, inner: Sequence[str]) -> I
 
 @dataclass(frozen=True, slots=True)
 class _AfterGroup:
-    """A place in a rule: after which group_by it is, and whether that is part of a recursion."""
+    """A place in a rule: the last group_by before it, and whether this is part of a recursion."""
 
     readers: WeightReaders
     group: core.GroupBy | None
@@ -56,8 +56,8 @@ class _AfterGroup:
         """The warnings about an expression."""
 
         def known(part: core.Expr) -> core.Expr | None:
-            whole = self.group is not None and self.readers.reads(part, self.group.name)
-            return core.MakeTuple((), Tuple(()), part.span) if whole and not self.others(part) else None
+            is_known = self.group is not None and self.readers.knows(part, self.group)
+            return core.MakeTuple((), Tuple(()), part.span) if is_known else None
 
         for name, type in free_variables(expr).items():
             if self.readers.holds(type) and not self._is_bag(name):
@@ -66,7 +66,7 @@ class _AfterGroup:
                     yield self._warning(_innermost(self.readers, rest, name), name)
 
     def elements(self, value: core.Expr) -> Iterator[UnknownWeights]:
-        """The warnings about a FlatMap of a group, whose weights are looked at."""
+        """The warnings about a FlatMap of a group, after which weights are read."""
         for name, type in free_variables(value).items():
             own = self.group is not None and name == self.group.name
             known = own and not self.within and not self.others(value)
@@ -85,12 +85,12 @@ class _AfterGroup:
         return self.group is not None and self.group.name == name and self.within
 
     def _warning(self, expr: core.Expr, name: str) -> UnknownWeights:
-        others = () if self._is_inside(name) else self.others(expr)
-        return UnknownWeights(span=expr.span, others=others)
+        inside = self._is_inside(name)
+        return UnknownWeights(span=expr.span, inside=inside, others=() if inside else self.others(expr))
 
 
 def _innermost(readers: WeightReaders, expr: core.Expr, name: str) -> core.Expr:
-    """The innermost part of an expression that looks at the weights."""
+    """The innermost part of an expression that reads the weights."""
     for each in children(expr):
         if readers.reads(each, name):
             return _innermost(readers, each, name)

@@ -52,18 +52,21 @@ class EqualValues(Diagnostic):
 
 
 class UnknownWeights(Diagnostic):
-    """An expression that looks at the weights of a group where they are not known. `others` are its variables
-    beside those of a group_by and its keys."""
+    """An expression that reads the weights of a group where they are not known: inside a recursion; beside
+    `others`, variables that are not the group or its keys; or in a value that holds the group."""
 
     severity = "warning"
     title = "the weight of a value in the group is always 1 here"
+    inside: bool
     others: tuple[str, ...]
 
     @property
     def hint(self) -> str:
-        """What weights need."""
-        if not self.others:
+        """Where weights are known, and how the rule can be written."""
+        if self.inside:
             return "in a recursion a group is a set"
+        if not self.others:
+            return "a value that holds a group holds a set: read its weights in an expression of their own"
         names = " and ".join(f"`{name}`" for name in self.others)
         return (
             "weights are known to an expression of nothing but the variable of a group_by and its keys: "

@@ -4,8 +4,8 @@ A call of a library function whose only argument is the group, such as `g.sum()`
 Group node. So does one with a function that takes an item of a tuple, such as `g.sum_of(|v| v.1)`. A group
 that is used only by such calls is never built.
 
-An expression that looks at the weights of a group (weights.py) is such a column as well, if it is one of the
-group and its keys alone: a row of the group then has the weight of its value as another column.
+An expression that reads the weights of a group and can know them (weights.py) is such a column as well: a row
+of the group then has the weight of its value as another column.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def plan_grouping(
     results: dict[str, tuple[str, Type, Aggregate]] = {}
     spread = [each.value for each in rest if isinstance(each, Unnest)]
 
-    members, weight = {clause.name, *clause.keys}, len(clause.keys) + len(items)
+    weight = len(clause.keys) + len(items)
     make_group = _group_maker(clause, split, compile_key)
     identity: tuple[Hashable, ...] = ("group", len(clause.keys), split)
     if clause.key is not None:
@@ -109,29 +109,20 @@ def plan_grouping(
 
     def pairs(each: Clause) -> Clause:
         """A FlatMap of the group as one of its values with their weights."""
-        match each:
-            case Unnest(name, value) if is_group(value.type) and mentions(value, clause.name):
-                if members.issuperset(free_variables(value)) and second_is_read(rest, args, name):
-                    group, of = compile_key(value), Opaque("ddlog_std::Vec", (types[name],))
-                    return replace(
-                        each,
-                        value=weighing(
-                            value,
-                            of,
-                            group.inputs,
-                            lambda *inputs: Vec(group.scalar(*inputs).weighed()),
-                            ("pairs", group.key),
-                        ),
-                    )
-        return each
+        if not (isinstance(each, Unnest) and is_group(each.value.type) and mentions(each.value, clause.name)):
+            return each
+        members = {clause.name, *clause.keys}
+        if not (members.issuperset(free_variables(each.value)) and second_is_read(rest, args, each.name)):
+            return each
+        group, of = compile_key(each.value), Opaque("ddlog_std::Vec", (types[each.name],))
+
+        def listed(*inputs: Any) -> Vec:
+            return Vec(group.scalar(*inputs).weighed())
+
+        return replace(each, value=weighing(each.value, of, group.inputs, listed, ("pairs", group.key)))
 
     def change(expr: Expr) -> Expr | None:
-        if (
-            reading
-            and readers
-            and readers.reads(expr, clause.name)
-            and members.issuperset(free_variables(expr))
-        ):
+        if reading is not None and reading.knows(expr, clause):
             compiled = compile_key(expr)
             return weighing(expr, expr.type, compiled.inputs, compiled.scalar, compiled.key)
         match expr:
@@ -175,7 +166,7 @@ def plan_grouping(
 
     args = [arg for head in heads for arg in head.args]
     exprs = [expr for each in rest for expr in expressions(each)] + args
-    reading = readers is not None and any(readers.reads(expr, clause.name) for expr in exprs)
+    reading = readers if readers and any(readers.reads(expr, clause.name) for expr in exprs) else None
     rest = rest if readers is None else [pairs(each) for each in rest]
     new_rest = tuple(mapped(each, lambda expr: transform(expr, change)) for each in rest)
     new_heads = tuple(replace(head, args=tuple(transform(a, change) for a in head.args)) for head in heads)

@@ -1,16 +1,17 @@
-"""Whether an expression looks at the weights of the values in a group, as `for ((value, weight) in g)` does.
+"""Expressions that read the weights of the values in a group, as `for ((value, weight) in g)` does.
 
 The weight of a value is the number of valuations of the rule that have it; a row of a multiset or a stream
 counts as often as it is there. For any other expression a group is a set.
 
-A group is followed from call to call. Where an expression puts it elsewhere, into a variable or a tuple or
-through a function that gives it back, any look at the weights of a group there is taken for one at its own.
+A group is followed from call to call. Where an expression puts the group elsewhere, into a variable or a
+tuple or through a function that gives it back, each reading of weights there counts as one of this group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..codegen.analysis import free_variables
 from ..core import (
     AnyPattern,
     Apply,
@@ -37,7 +38,7 @@ from ..values.closures import parts_of
 
 
 class WeightReaders:
-    """The functions of a program that look at the weights of a group that they are given."""
+    """Tells which expressions read weights, given the functions of a program."""
 
     def __init__(self, functions: Mapping[str, Function], typedefs: TypeDefs) -> None:
         self._functions = functions
@@ -45,8 +46,14 @@ class WeightReaders:
         self._holding: dict[Type, bool] = {}
         self._looking: dict[str, bool] = {}
 
+    def knows(self, expr: Expr, clause: GroupBy) -> bool:
+        """Whether an expression reads weights of a group_by that it can know: it has no variable beside the
+        group and its keys. Its value holds no group, which would differ from an equal one by its weights."""
+        alone = {clause.name, *clause.keys}.issuperset(free_variables(expr))
+        return alone and self.reads(expr, clause.name) and not self.holds(expr.type)
+
     def reads(self, expr: Expr, group: str) -> bool:
-        """Whether an expression looks at the weights of the group that a variable is or holds."""
+        """Whether an expression reads the weights of the group, or the groups, in the value of a variable."""
         waiting, seen = [(expr, group)], set[tuple[str, int]]()
         while waiting:
             found = self._uses(*waiting.pop())
@@ -60,14 +67,14 @@ class WeightReaders:
         return False
 
     def holds(self, type: Type) -> bool:
-        """Whether values of the type are groups, or have groups in them."""
+        """Whether values of the type are groups or contain groups."""
         if type not in self._holding:
             self._holding[type] = any(map(is_group, parts_of((type,), self._typedefs)))
         return self._holding[type]
 
     def _uses(self, expr: Expr, group: str) -> set[tuple[str, int]] | None:
-        """The functions that an expression gives the group, with the places of their parameters; None if it
-        looks at the weights itself, or may do so."""
+        """The functions to which an expression gives the group, with the places of their parameters; None if
+        the expression itself reads the weights, or may read them."""
         elsewhere = sum(isinstance(each, Var) and each.name == group for each in descendants(expr))
         given: set[tuple[str, int]] = set()
         if not elsewhere:
@@ -89,7 +96,7 @@ class WeightReaders:
         return None if elsewhere and any(map(self._looks_here, descendants(expr))) else given
 
     def _looks_here(self, expr: Expr) -> bool:
-        """Whether an expression looks at the weights of any group, its parts aside."""
+        """Whether an expression reads the weights of any group, apart from what its parts read."""
         match expr:
             case For(pattern, collection) if is_group(collection.type):
                 return not _leaves_second(pattern)
@@ -100,7 +107,7 @@ class WeightReaders:
         return False
 
     def _looks(self, function: str) -> bool:
-        """Whether a function, or one that it calls, looks at the weights of any group."""
+        """Whether a function, or a function that it calls, reads the weights of any group."""
         if function not in self._looking:
             waiting, reached = [function], {function}
             while waiting:
@@ -120,8 +127,8 @@ class WeightReaders:
 
 
 def second_is_read(rest: Iterable[Clause], heads: Iterable[Expr], pair: str) -> bool:
-    """Whether the clauses and the arguments of heads after it look at the second part of a pair, the value of
-    a variable."""
+    """Whether clauses, or arguments of heads, read the second part of the pair that a variable holds. `rest`
+    has the clauses after the one that binds the variable."""
     pairs, exprs = {pair}, list(heads)
     for clause in rest:
         match clause:
@@ -144,7 +151,7 @@ def second_is_read(rest: Iterable[Clause], heads: Iterable[Expr], pair: str) -> 
 
 
 def is_group(type: Type) -> bool:
-    """Whether values of the type are groups."""
+    """Whether the type is that of groups."""
     return isinstance(type, Opaque) and local_name(type.name) == "Group"
 
 
