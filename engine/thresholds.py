@@ -195,8 +195,8 @@ PATH_STEPS, PATH_STEPS_PER_ROW = 1 << 20, 4
 """Steps of a recursion over paths that are not too many, and those for each row of its imports beside."""
 
 PATHS_TOLD, PATHS_TOLD_AT_ONCE = 64, 4096
-"""Of how many best values that wait a worker tells others one, and how many it tells at once: the lesser a
-value, the less often a better one comes soon."""
+"""The part of the waiting best values that a worker tells others in a round, one in so many, the least ones;
+and the number of waiting values up to which it tells all. A better value seldom replaces one of the least."""
 
 STEPS_LOOKED_AT = 1024
 """Steps among which one is found sooner by looking at all than by a note of its place, of 8 bytes for each

@@ -65,7 +65,7 @@ def element(body: BodyBuilder, relation: core.Relation, pattern: syntax.Expr, ne
 
 
 def is_reference(element: syntax.Expr) -> bool:
-    """Whether what stands in the brackets of `&R[..]` is written as a reference already."""
+    """Whether an element is written as a reference, `&e`: then `&R[&e]` is `R[&e]`."""
     return isinstance(element, syntax.Unary) and element.op == "&"
 
 

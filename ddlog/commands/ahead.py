@@ -1,4 +1,4 @@
-"""How many updates are read at once: runs of them, as long as they are plain and right."""
+"""The conversion of many updates of one form at once, and the number of updates for which it is tried."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ MOST = 1 << 14
 
 
 class Ahead:
-    """Converts the texts of a run. `most` are the updates that are worth trying: half as many after a wrong
-    value, and twice as many after a run without one. So the time of all is that of a few tries for each
-    update, whichever are wrong."""
+    """Converts the texts of a run. `most` is the number of updates to try: half as many after a wrong value,
+    and twice as many after a run without one. So each update is tried a few times, whichever are wrong."""
 
     def __init__(self) -> None:
         self.most = MOST
 
     def rows(self, form: PatternForm, texts: list[tuple[str, ...]]) -> list[Row]:
-        """The rows of the texts of a pattern's groups, the first of which are those of the form: of as many
-        rows from the first on as can be converted at once, or none."""
+        """The rows that the first texts stand for, as many as can be converted at once; none if the first
+        cannot. A text is that of each group of a pattern, the first of which are the groups of the form."""
         count = len(texts)
         while count:
             try:

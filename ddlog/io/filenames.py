@@ -22,7 +22,7 @@ def lies_within(name: str) -> bool:
 
 
 def is_separated(name: str) -> bool:
-    """Whether an update file is one of lines of cells (CSV, TSV, facts), by the end of its name."""
+    """Whether an update file is a CSV, TSV or facts file, by the end of its name."""
     return re.search(r"\.(?i:csv|tsv|facts)(\.gz)?(\?[a-z]+=.*)?$", name) is not None
 
 

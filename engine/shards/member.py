@@ -356,8 +356,9 @@ class _InStep(Epochs[Batch, Batch | None]):
         super().__init__(circuit, begun, held, length_of, exhausted, memories.restless)
 
     def together(self, own: set[V]) -> set[V]:
-        """What all workers say of what changes. Changes that the first worker told have the same names and
-        signs on all, but elements of a stream end, and a clock goes on, where there are some."""
+        """The union of `own`, what changes on this worker, with that of all others. Changes told by the first
+        worker have the same names and signs on all workers, so they meet only where streams or clocks change
+        something beside."""
         if self.keeps_elements or self._memories.may_be_restless():
             return own.union(*self._team.agree(own))
         return own

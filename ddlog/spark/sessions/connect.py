@@ -119,5 +119,5 @@ def end_jobs_at_interrupts(context: Any, before: Any) -> None:
 
 
 def _is_no_interrupt(record: logging.LogRecord) -> bool:
-    """False for what Py4J logs of a question that Ctrl-C ends."""
+    """Whether a log record is another one than Py4J's error for a request that Ctrl-C ended."""
     return record.msg != "KeyboardInterrupt while sending command."

@@ -176,8 +176,8 @@ def _interpret(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tupl
 
 
 def _as_compiled(result: Any) -> Any:
-    """What a kernel returns, with its numbers as machine code gives them: of Python. Those of NumPy with 32
-    bits would come to other kernels as arguments, whose code is of other types then."""
+    """The result of an interpreted kernel with numbers of Python, as machine code returns them. Numbers of
+    NumPy with 32 bits would be arguments of other kernels, which have no code for their type."""
     if type(result) is tuple:
         return tuple(map(_as_compiled, result))
     return result.item() if isinstance(result, np.generic) else result
