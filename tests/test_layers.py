@@ -98,7 +98,7 @@ BY_NAME = {
 # What each room builds on: a room imports only from lower rungs of its own ladder. The order inside a room
 # is its own affair, as long as there is no circle.
 ENGINE = (
-    "schema thresholds",
+    "schema thresholds weakly",
     "budget children clock joinplan layers memory rounding spilling zset",
     "interrupt machine maintenance sortedrows time",
     "account node divergence",

@@ -24,6 +24,7 @@ from ..maintenance import Coin, Decision, Expectation, Maintaining, Mode
 from ..node import ENDING
 from ..runtime import Coded, Delta, Held, Progress, RowSet, Seal
 from ..schema import Column, Schema
+from ..weakly import weakly
 from . import durablecontents
 from .arrangements import batchcheck
 from .arrangements.store import Store
@@ -132,7 +133,8 @@ class InProcess:
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
         restless, walk_for = self._state.memories.restless, rows_walked(self._own)
-        return Epochs(circuit, self._begin, self._held, length_of, self._exhausted, restless, walk_for)
+        begin, held, exhausted = weakly(self._begin), weakly(self._held), weakly(self._exhausted)
+        return Epochs(circuit, begin, held, length_of, exhausted, restless, walk_for)
 
     @property
     def _state(self) -> State:

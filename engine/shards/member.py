@@ -21,6 +21,7 @@ from ..integrals import shown
 from ..maintenance import Coin, Mode
 from ..node import ENDING
 from ..runtime import Delta
+from ..weakly import weakly
 from .arrivals import Arrivals, Load
 from .epoch import ShardEpoch
 from .placement import Placed
@@ -82,7 +83,8 @@ class Member(InProcess):
         return ShardState(self.placed, self.values, self.team, self._maintaining)
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
-        return _InStep(self.team, circuit, self._begin, self._held, self._exhausted, self._own.memories)
+        begin, held, exhausted = weakly(self._begin), weakly(self._held), weakly(self._exhausted)
+        return _InStep(self.team, circuit, begin, held, exhausted, self._own.memories)
 
     def _new_running(self, epoch: Epoch[Batch]) -> ShardEpoch:
         assert isinstance(self._own, ShardState)

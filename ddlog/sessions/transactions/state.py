@@ -17,6 +17,7 @@ from ...engine.interrupt import deferred
 from ...engine.memory import Exhausted
 from ...engine.runtime import Batch, Delta, Progress, Seal
 from ...engine.schema import RowFault
+from ...engine.weakly import weakly
 from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
@@ -137,7 +138,7 @@ class SessionState:
         self.recorder: Recorder | None = None  # measures the epochs
         self.sparing: Sparing | None = None  # of outputs on demand
         self.epochs = 0  # those of the runtime
-        self.applied = UpdateIds(lambda: set() if self.durable is None else self.durable.known_ids())
+        self.applied = UpdateIds(weakly(self._known_ids))
         self._questions: Questions | None = None
         self.take_up(program, host, kept)
 
@@ -162,6 +163,9 @@ class SessionState:
 
             self._questions = Questions(self.program, self.host, self.kept)
         return self._questions
+
+    def _known_ids(self) -> Collection[str]:
+        return () if self.durable is None else self.durable.known_ids()
 
     def check_open(self) -> None:
         """Raises DDlogError if the session is closed."""

@@ -27,7 +27,7 @@ _NOTHING: Array = np.empty(0, np.int64)
 
 class Locator:
     """Finds rows of one table by indexes that hold all its rows but the last ones, or, if it `scans`, by
-    looking through the table. See `RowTable.locate`."""
+    looking through the table. See `RowTable.found_by`."""
 
     def __init__(
         self, table: RowTable, indexes: Mapping[tuple[Position, ...], RowIndex], scans: bool = False

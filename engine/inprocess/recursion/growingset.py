@@ -37,7 +37,7 @@ class GrowingSet:
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
         self.indexes: dict[tuple[Position, ...], RowIndex] = {}  # of the rows below `high`
-        self.table.locate = Locator(self.table, self.indexes, scans=True)
+        self._locator = self.table.found_by(Locator(self.table, self.indexes, scans=True))
         self.start = self.low = self.high = 0
         self._iterations = self._before = 0  # of all epochs, and of those before this one
         self._came = array("q")  # those that rows came at, and
@@ -190,7 +190,7 @@ class GrowingSet:
     def _new_table(self, table: RowTable) -> None:
         self.table = table
         self.indexes.clear()
-        self.table.locate = Locator(self.table, self.indexes, scans=True)
+        self._locator = self.table.found_by(Locator(self.table, self.indexes, scans=True))
 
     def new_rows(self) -> Array:
         """The ids of the rows that the epoch added; none if it replaced all."""
@@ -263,7 +263,18 @@ class GrowingSet:
         return {came: sizes[k + 1] - sizes[k] for k, came in enumerate(self._came)}
 
 
-_STATE = ("table", "indexes", "start", "low", "high", "_iterations", "_before", "_came", "_reached")
+_STATE = (
+    "table",
+    "indexes",
+    "_locator",
+    "start",
+    "low",
+    "high",
+    "_iterations",
+    "_before",
+    "_came",
+    "_reached",
+)
 """The attributes that an evaluation anew replaces."""
 
 

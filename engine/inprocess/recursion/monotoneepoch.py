@@ -21,6 +21,7 @@ from ... import interrupt, thresholds
 from ...divergence import Changing
 from ...epoch import Epoch
 from ...maintenance import Choice
+from ...weakly import weakly
 from ..storage.batch import Batch
 from .account import new_account
 from .growingset import GrowingSet
@@ -91,7 +92,7 @@ class MaintainedRecursion:
         watch, memory = self._choice.watch, self._maintained.memory
         watch.reached = self._recursion.costs.profile.reached(time)
         if isinstance(memory, RankedSets):
-            watch.waiting = memory.waiting
+            watch.waiting = weakly(memory.waiting)
         self._go_on(lambda: self._maintained.iterate(time, most))
 
     def _go_on(self, act: Callable[[], None]) -> None:

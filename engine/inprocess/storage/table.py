@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
+from weakref import ref
 
 import numpy as np
 
@@ -84,7 +85,7 @@ class RowTable(Unread):
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
         self._one: _OfOne | None = None  # what packs one row by the layout
-        self.locate: Locate | None = None  # finds ids while the slots are not numbered
+        self._locator: Callable[[], Locate | None] = lambda: None
         self.derived: dict[Derived, Any] = {}  # `derivedcolumns`: columns computed of those of the row
 
     def restore(self, size: int, layout: PackedLayout | None, columns: Sequence[ReadColumn]) -> None:
@@ -401,9 +402,16 @@ class RowTable(Unread):
                 )
             self.size += found
 
+    def found_by(self, locator: Locate) -> Locate:
+        """Lets a locator find ids while the slots are not numbered, as long as the caller keeps it: a locator
+        holds its table."""
+        self._locator = ref(locator)
+        return locator
+
     def _located(self, columns: Sequence[Array], words: Array) -> Array | None:
         """The ids of rows, -1 for new ones, if they can be found without numbers at the slots."""
-        return None if self._ids is not None or self.locate is None else self.locate(columns, words)
+        locate = None if self._ids is not None else self._locator()
+        return None if locate is None else locate(columns, words)
 
     def _with_new(self, located: Array, words: Array) -> Array:
         """The ids of rows of which some are new. These are inserted."""
@@ -442,8 +450,9 @@ class RowTable(Unread):
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
             self.size, self._begun = size, None
-            if self.locate is not None:
-                self.locate.forget()
+            locator = self._locator()
+            if locator is not None:
+                locator.forget()
             try:
                 self._shorten()
             except MemoryError:
