@@ -82,6 +82,7 @@ class WorkersEnd(Diagnostic):
 class StateInDriver(Diagnostic):
     """A warning of a state that outgrows the driver and stays there."""
 
+    severity = "warning"
     title = "the inputs have {rows} rows, more than `driver_rows`, and the state stays in this process: {why}"
     suggestion = (
         "it needs about 100 bytes of memory for each row of all relations; `driver_rows` may be higher"
@@ -93,6 +94,7 @@ class StateInDriver(Diagnostic):
 class TooLittleOverhead(Diagnostic):
     """A warning of executors that may be ended for the memory of their workers."""
 
+    severity = "warning"
     title = (
         "the workers of an executor need about {needed} MiB for the inputs, and "
         "spark.executor.memoryOverhead is {granted} MiB"
@@ -105,6 +107,7 @@ class TooLittleOverhead(Diagnostic):
 class ExecutorsRemoved(Diagnostic):
     """A warning of executors that come and go, while they run workers."""
 
+    severity = "warning"
     title = "spark.dynamicAllocation.enabled is set: an executor that is removed takes workers along"
     suggestion = "turn it off: whenever workers end, all of them are started again and evaluate all rows"
 
