@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def bag_change(held: Counter[Pair], what: str, listed: list[Pair]) -> Counter[Pa
     return +now
 
 
+@pytest.mark.filterwarnings("ignore::ddlog.DDlogWarning")
 @trying(20)
 @given(steps)
 def test_tables_and_rows_are_taken_together(taken: list[tuple[str, list[Pair]]]) -> None:

@@ -306,6 +306,7 @@ def test_commands_drive_a_session(session: Session) -> None:
     )
 
 
+@pytest.mark.filterwarnings("ignore::ddlog.DDlogWarning")
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -79,6 +79,7 @@ LONG = longer(
 """They take long, and most of their forms are those of the others."""
 
 
+@pytest.mark.filterwarnings("ignore::ddlog.DDlogWarning")
 @pytest.mark.parametrize(
     "name, options",
     [
@@ -149,6 +150,7 @@ G(a, n) :- E(a, b), not M(b), Inspect print("${12 / (a + 1)}"), var n = b.group_
 """
 
 
+@pytest.mark.filterwarnings("ignore::ddlog.DDlogWarning")
 @pytest.mark.parametrize(("options", "epochs"), [(ON_DRIVER, 2), (ON_WORKERS, 4)], ids=["driver", "large"])
 def test_an_inspect_sees_the_same(
     options: SparkOptions, epochs: int, spark: SparkSession, capsys: pytest.CaptureFixture[str]
