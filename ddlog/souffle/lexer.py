@@ -62,7 +62,8 @@ SPELLINGS = {
     ": -": "`:-` stands between the head and the body of a rule",
 }
 """For words and signs of other languages, the help that says how Soufflé writes them."""
-_STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
+# A quote that no value can follow ends no text of several lines: the text before it was left open.
+_STRING = re.compile(r'((?:[^"\\\n]|\\.)*|(?:[^"\\]|\\.)*(?="\s*[^\s\w"]))"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
 _ESCAPES |= {"a": "\a", "b": "\b", "f": "\f", "v": "\v"}
