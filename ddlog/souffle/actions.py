@@ -20,6 +20,10 @@ from . import syntax as ast
 from .lexer import Lexeme
 
 TESTS = {"match": 2, "contains": 2}
+_LATTICE = (
+    "`R(x, @lub(v, w)) :- R(x, v), R(x, w).` and `R(x, v) <= R(x, w) :- w = @lub(v, w).` keep one row of R "
+    "for each `x`, with the least upper bound of its values"
+)
 
 
 class SouffleActions:
@@ -100,9 +104,12 @@ class SouffleActions:
     def functor_args(self, span: Span, *args: Lexeme | ast.TypedName) -> tuple[str, ...]:
         return tuple(arg.type if isinstance(arg, ast.TypedName) else arg.value for arg in args)
 
-    def lattice(self, span: Span, name: Lexeme) -> ast.Ignored:
-        self.found.append(errors.CannotTranslate(what="a lattice", span=span))
+    def lattice(self, span: Span, name: Lexeme, *operators: Any) -> ast.Ignored:
+        self.found.append(errors.CannotTranslate(what="a lattice", span=name.span, help=_LATTICE))
         return ast.Ignored(span, "")
+
+    def lattice_operator(self, span: Span, name: Lexeme, value: Any) -> None:
+        return None
 
     # ------------------------------------------------------------ components
 
