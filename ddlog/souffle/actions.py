@@ -56,11 +56,6 @@ class SouffleActions:
     def listing(self, *items: Any) -> tuple[Any, ...]:
         return items
 
-    # ----------------------------------------------------------------- types
-
-    def subtype(self, span: Span, name: Lexeme, base: Lexeme) -> ast.AliasType:
-        return ast.AliasType(span, name.value, (base.value,))
-
     # ------------------------------------------------------------- relations
 
     def relation_decl(
@@ -74,9 +69,6 @@ class SouffleActions:
         )
         return ast.Qualifier(span, "choice-domain", _plain(tuple(listed)))
 
-    def domain(self, *names: Lexeme) -> tuple[Lexeme, ...]:
-        return names
-
     def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive | ast.Ignored, ...]:
         if word == ".debug_delta":
             return (ast.Ignored(span, ".debug_delta has no meaning here and is left out"),)
@@ -86,12 +78,6 @@ class SouffleActions:
             given = given if parameters is None else parameters
             made.append(ast.Directive(name.span, word.removeprefix("."), name.value, given))
         return tuple(reversed(made))
-
-    def target(self, span: Span, name: Lexeme, parameters: Any) -> tuple[Lexeme, Any]:
-        return name, parameters
-
-    def parameter(self, span: Span, word: str, value: str) -> tuple[str, str]:
-        return word, value
 
     def pragma(self, span: Span, key: Lexeme, value: Lexeme | None) -> ast.Ignored:
         return ast.Ignored(span, f'.pragma "{key.value}" has no meaning here and is left out')
@@ -108,9 +94,6 @@ class SouffleActions:
         self.found.append(errors.CannotTranslate(what="a lattice", span=name.span, help=_LATTICE))
         return ast.Ignored(span, "")
 
-    def lattice_operator(self, span: Span, name: Lexeme, value: Any) -> None:
-        return None
-
     # ------------------------------------------------------------ components
 
     def component(self, span: Span, type: Any, bases: Any, *items: Any) -> ast.ComponentDecl:
@@ -118,10 +101,7 @@ class SouffleActions:
 
     # ----------------------------------------------------------------- rules
 
-    def fact(self, span: Span, heads: Any) -> ast.SouffleRule:
-        return ast.SouffleRule(span, self._heads(heads), None)
-
-    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.SouffleRule:
+    def rule(self, span: Span, heads: Any, body: Any = None, plan: Span | None = None) -> ast.SouffleRule:
         return ast.SouffleRule(span, self._heads(heads), self._term(body), plan)
 
     def subsumption(
@@ -136,9 +116,6 @@ class SouffleActions:
 
     def plan(self, span: Span, *items: Any) -> Span:
         return span
-
-    def plan_item(self, span: Span, *numbers: Any) -> None:
-        return None
 
     def _heads(self, heads: tuple[ast.Expr, ...]) -> tuple[ast.Predicate, ...]:
         atoms = []
