@@ -162,6 +162,10 @@ class _KeptRules:
                 return []
         rule = ast.SouffleRule(subsumption.span, heads, subsumption.body)
         classes = set(map(type, nodes((heads, subsumption.body))))
+        if ast.Counter in classes:
+            what = "a counter in a subsumption"
+            self.output.found.append(errors.CannotTranslate(what=what, span=subsumption.span))
+            return []
         return clauses(rule, self.relations.columns, classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:
