@@ -179,6 +179,10 @@ class _Translator:
         carried, names = carry_inline(plain, inline, alone, self.found)
         for name in names:
             declared[name].is_carried = True
+            if any(map(declared[name].has, ("input", "output", "printsize"))):
+                what, why = f"`{name}`", "it is `inline`, and rows that it would have in a file are open"
+                span = declared[name].relation.span
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
         for clause in plain:
             if names.issuperset(head.name for head in clause.heads):
                 self._typed(clause, columns)  # its own errors, whoever uses it
