@@ -256,9 +256,9 @@ class ArgumentWriter:
         if found == wanted:
             return self.value(value)
         if wanted in ("number", "unsigned") and (found == "symbol" or self.types.numbered(found)):
-            number = self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
-            is_number = wanted == "number"
-            return number if is_number else syntax.Cast(number, self.types.kind_type(wanted), cast.span)
+            made = self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
+            kind = self.types.kind_type(wanted)
+            return made if wanted == "number" else syntax.Cast(made, kind, cast.span)
         if found in ("number", "unsigned") and (numbers := self.types.numbered(wanted)):
             self.functions["import sql as sql"] = None
             arms = ", ".join(f"{number} -> Some{{{name}{{}}}}" for name, number in numbers.items())

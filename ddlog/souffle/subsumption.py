@@ -180,7 +180,7 @@ class _KeptRules:
         title = small(self.each.name)
         tests = []
         for pair, known in zip(pairs, kinds, strict=True):
-            test = self.output.function_name(f"{title}_subsumed")
+            test = self.output.fresh(f"{title}_subsumed")
             condition = self._condition(pair, known)
             if condition is None:
                 return
@@ -190,7 +190,7 @@ class _KeptRules:
                 *self._sides(pair), *self._holds([*same, *condition]),
             )  # fmt: skip
             tests.append(tree(f"{test}(row, other)"))
-        function = self.output.function_name(f"{title}_kept")
+        function = self.output.fresh(f"{title}_kept")
         either = _joined("or", tests)
         by = tuple_type([self.types[i] for i in key])
         body = tree(_KEPT, self.row, either)
@@ -311,7 +311,7 @@ class _KeptRules:
 
     def _greedy(self, offers: Sequence[syntax.Atom], domains: Sequence[Sequence[int]]) -> None:
         """Rows are taken in their order while their keys are free."""
-        function = self.output.function_name(f"{small(self.each.name)}_chosen")
+        function = self.output.fresh(f"{small(self.each.name)}_chosen")
         own = self._parts("row")
         sets, free, take = [], [], []
         for i, domain in enumerate(domains, 1):

@@ -105,15 +105,8 @@ class _Translator:
         self.relations = Relations(self.items, self.types, self.found)
         self.space = global_names()
         self.classes: set[type] = set()  # of the nodes in rules
-        self.output = TranslationOutput(
-            self.types,
-            self._relation_name,
-            self._head,
-            self.space.fresh,
-            relation_of,
-            write_number,
-            self.found,
-        )
+        names = self._relation_name, self._head, self.space.fresh
+        self.output = TranslationOutput(self.types, *names, relation_of, write_number, self.found)
 
     def run(self) -> Translation:
         self.relations.name_all(self.space)
