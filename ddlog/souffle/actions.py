@@ -20,6 +20,10 @@ from . import syntax as ast
 from .lexer import Lexeme
 
 TESTS = {"match": 2, "contains": 2}
+_LATTICE = (
+    "`R(x, @lub(v, w)) :- R(x, v), R(x, w).` and `R(x, v) <= R(x, w) :- w = @lub(v, w).` keep one row of R "
+    "for each `x`, with the least upper bound of its values"
+)
 
 
 class SouffleActions:
@@ -52,11 +56,6 @@ class SouffleActions:
     def listing(self, *items: Any) -> tuple[Any, ...]:
         return items
 
-    # ----------------------------------------------------------------- types
-
-    def subtype(self, span: Span, name: Lexeme, base: Lexeme) -> ast.AliasType:
-        return ast.AliasType(span, name.value, (base.value,))
-
     # ------------------------------------------------------------- relations
 
     def relation_decl(
@@ -70,9 +69,6 @@ class SouffleActions:
         )
         return ast.Qualifier(span, "choice-domain", _plain(tuple(listed)))
 
-    def domain(self, *names: Lexeme) -> tuple[Lexeme, ...]:
-        return names
-
     def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive | ast.Ignored, ...]:
         if word == ".debug_delta":
             return (ast.Ignored(span, ".debug_delta has no meaning here and is left out"),)
@@ -82,12 +78,6 @@ class SouffleActions:
             given = given if parameters is None else parameters
             made.append(ast.Directive(name.span, word.removeprefix("."), name.value, given))
         return tuple(reversed(made))
-
-    def target(self, span: Span, name: Lexeme, parameters: Any) -> tuple[Lexeme, Any]:
-        return name, parameters
-
-    def parameter(self, span: Span, word: str, value: str) -> tuple[str, str]:
-        return word, value
 
     def pragma(self, span: Span, key: Lexeme, value: Lexeme | None) -> ast.Ignored:
         return ast.Ignored(span, f'.pragma "{key.value}" has no meaning here and is left out')
@@ -100,8 +90,8 @@ class SouffleActions:
     def functor_args(self, span: Span, *args: Lexeme | ast.TypedName) -> tuple[str, ...]:
         return tuple(arg.type if isinstance(arg, ast.TypedName) else arg.value for arg in args)
 
-    def lattice(self, span: Span, name: Lexeme) -> ast.Ignored:
-        self.found.append(errors.CannotTranslate(what="a lattice", span=span))
+    def lattice(self, span: Span, name: Lexeme, *operators: Any) -> ast.Ignored:
+        self.found.append(errors.CannotTranslate(what="a lattice", span=name.span, help=_LATTICE))
         return ast.Ignored(span, "")
 
     # ------------------------------------------------------------ components
@@ -111,10 +101,7 @@ class SouffleActions:
 
     # ----------------------------------------------------------------- rules
 
-    def fact(self, span: Span, heads: Any) -> ast.SouffleRule:
-        return ast.SouffleRule(span, self._heads(heads), None)
-
-    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.SouffleRule:
+    def rule(self, span: Span, heads: Any, body: Any = None, plan: Span | None = None) -> ast.SouffleRule:
         return ast.SouffleRule(span, self._heads(heads), self._term(body), plan)
 
     def subsumption(
@@ -129,9 +116,6 @@ class SouffleActions:
 
     def plan(self, span: Span, *items: Any) -> Span:
         return span
-
-    def plan_item(self, span: Span, *numbers: Any) -> None:
-        return None
 
     def _heads(self, heads: tuple[ast.Expr, ...]) -> tuple[ast.Predicate, ...]:
         atoms = []

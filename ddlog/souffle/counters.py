@@ -36,13 +36,21 @@ def shares(clauses: Sequence[HornClause], recursive: Sequence[bool]) -> dict[int
 
 
 def write_number(literal: RowNumber, body: BodyWriter) -> None:
-    """Goes on in a body with a number for each of its rows."""
+    """Goes on in a body with a number for each of its rows: that of a variable if it has a value already."""
+    is_given = literal.var in body.bound
+    number = body.writer.naming.name(f"%{literal.var}#number" if is_given else literal.var)
+    _write(literal, number, body)
+    if is_given:
+        variable = body.writer.variable(literal.var, literal.span)
+        body.say(tree("$ == $", name(number, literal.span), variable, at=literal.span))
+
+
+def _write(literal: RowNumber, number: str, body: BodyWriter) -> None:
     kind, types, output = body.kinds.of_variable(literal.var), body.output.types, body.output
     if kind not in ("number", "unsigned"):
         output.found.append(errors.TypeClash(found="number", wanted=kind, span=literal.span))
         return
     share, known, at = output.shares[id(literal)], sorted(body.bound), literal.span
-    number = body.writer.naming.name(literal.var)
     body.bound.add(literal.var)
     type = types.kind_type(kind)
     if not known:
@@ -80,6 +88,6 @@ def write_number(literal: RowNumber, body: BodyWriter) -> None:
     body.say(let(numbered, tree("FlatMap(numbered($))", name(group, at), at=at), at))
     body.say(let(number, value, at))
     for i, each in enumerate(known):
-        if each in body.needed:
+        if each in body.bound:
             part = tree("$.1", name(numbered, at), at=at)
             body.say(let(columns[i], part if len(columns) == 1 else syntax.GetItem(part, i, at), at))

@@ -255,8 +255,15 @@ class ArgumentWriter:
         found, wanted = self.kinds.of(value), self.kinds.of(cast)
         if found == wanted:
             return self.value(value)
-        if wanted == "number" and (found == "symbol" or self.types.numbered(found)):
-            return self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
+        if wanted in ("number", "unsigned") and (found == "symbol" or self.types.numbered(found)):
+            made = self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
+            kind = self.types.kind_type(wanted)
+            return made if wanted == "number" else syntax.Cast(made, kind, cast.span)
+        if found in ("number", "unsigned") and (numbers := self.types.numbered(wanted)):
+            self.functions["import sql as sql"] = None
+            arms = ", ".join(f"{number} -> Some{{{name}{{}}}}" for name, number in numbers.items())
+            branch = f'sql::sure(match ($0) {{{arms}, _ -> None}}, to_string($0), "number of a {wanted}")'
+            return tree(branch, self.typed(value), at=cast.span)
         if {found, wanted} != {"number", "unsigned"}:
             what = f"`as` from {found} to {wanted}"
             self.found.append(errors.CannotTranslate(what=what, span=cast.span))

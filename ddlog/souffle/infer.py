@@ -178,7 +178,8 @@ class Kinds:
                 self._expr(value)
                 if not self.types.exists(type):
                     self.found.append(UnknownName(what="type", name=type, span=span))
-                self._set(key, self.types.kind(type), span)
+                else:
+                    self._set(key, self.types.kind(type), span)
                 if isinstance(value, ast.Nil | ast.RecordValue):
                     self._join(_key(value), key, span)
             case ast.FunctorCall():

@@ -55,8 +55,18 @@ def carry_inline(
     for clause in clauses:
         heads = tuple(head for head in clause.heads if head.name not in carried)
         if heads:
-            result += [replace(clause, heads=heads, body=body) for body in run.bodies(clause.body, 0)]
+            result += [replace(clause, heads=heads, body=_own(body)) for body in run.bodies(clause.body, 0)]
     return result, carried
+
+
+def _own(body: tuple[Literal, ...]) -> tuple[Literal, ...]:
+    """The body with counters and aggregates of its own, which other clauses of its rule may have, too."""
+    if not any(isinstance(each, RowNumber | Summary) for each in body):
+        return body
+    own: tuple[Literal, ...] = rebuilt(
+        body, lambda each: replace(each) if isinstance(each, RowNumber | Summary) else each
+    )
+    return own
 
 
 def _replaceable(clauses: Sequence[HornClause], plain: set[str], opened: Collection[str]) -> set[str]:

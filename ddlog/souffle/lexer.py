@@ -44,7 +44,7 @@ _TOKEN = re.compile(
   | (?P<FLOAT>      [0-9]+ (?: \. [0-9]+ (?: [eE][+-]?[0-9]+ )? | [eE][+-]?[0-9]+ ) \b )
   | (?P<NUMBER>     (?: 0x[0-9A-Fa-f]+ | 0b[01]+ | [0-9]+ ) u? \b )
   | (?P<OPEN>       " )
-  | (?P<SIGN>       :- | \*\* | <: | <= | >= | != | && | \|\| | . )
+  | (?P<SIGN>       :- | -> | \*\* | <: | <= | >= | != | && | \|\| | . )
     """.replace("PART", "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"),
     re.VERBOSE | re.ASCII,
 )
@@ -60,9 +60,11 @@ SPELLINGS = {
     "<-": "`:-` stands between the head and the body of a rule",
     ":=": "`:-` stands between the head and the body of a rule",
     ": -": "`:-` stands between the head and the body of a rule",
+    "'": 'a symbol stands between `"`',
 }
 """For words and signs of other languages, the help that says how Soufflé writes them."""
-_STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
+# A quote that no value can follow ends no text of several lines: the text before it was left open.
+_STRING = re.compile(r'((?:[^"\\\n]|\\.)*|(?:[^"\\]|\\.)*(?="\s*[^\s\w"]))"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
 _ESCAPES |= {"a": "\a", "b": "\b", "f": "\f", "v": "\v"}

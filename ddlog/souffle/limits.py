@@ -55,11 +55,9 @@ class RecursionLimits:
 
     def check(self, clause: HornClause) -> list[Diagnostic]:
         """The errors for literals with which a round takes more than three of the engine's."""
-        for literal in clause.body:
-            if isinstance(literal, Summary):
-                what, why = "`.limitsize`", "its recursion has an aggregate"
-                return [errors.CannotTranslate(what=what, why=why, span=literal.span)]
-        return []
+        what, why = "`.limitsize`", "its recursion has an aggregate"
+        spans = (literal.span for literal in clause.body if isinstance(literal, Summary))
+        return [errors.CannotTranslate(what=what, why=why, span=span) for span in spans]
 
     def write(self) -> None:
         """Adds the three ways."""

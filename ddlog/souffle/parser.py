@@ -22,11 +22,6 @@ from .preprocess import PreprocessorSettings, preprocess
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 
-DIRECTIVES = (
-    *(".type", ".symbol_type", ".number_type", ".decl", ".input", ".output", ".printsize", ".limitsize"),
-    ".debug_delta",
-    *(".pragma", ".functor", ".lattice", ".comp", ".init", ".override"),
-)
 _QUALIFIERS = (
     *("inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete", "eqrel", "choice-domain"),
     *("overridable", "input", "output", "printsize"),
@@ -64,6 +59,7 @@ class _SouffleParser:
     def __init__(self, grammar: ParseTables, tokens: list[Lexeme], found: list[Diagnostic]) -> None:
         self.grammar = grammar
         self.texts = {terminal: text for text, terminal in grammar.words.items()}
+        self.directives = {text for text in grammar.words if text[0] == "." and text not in (".", ".plan")}
         self.period, self.declaration = grammar.words["."], grammar.words[".decl"]
         self.tokens, self.found = tokens, found
         self.actions = SouffleActions(tokens)
@@ -92,7 +88,7 @@ class _SouffleParser:
     def _lacks_period(self, at: int) -> bool:
         """Reports that a rule has no end, when the next one seems to begin with the token on a new line."""
         token, before = self.tokens[at], self.tokens[at - 1].span
-        begins = token.kind in ("IDENT", "QUALIFIED") or token.value in DIRECTIVES
+        begins = token.kind in ("IDENT", "QUALIFIED") or token.value in self.directives
         if (
             not begins
             or token.span.line == before.end_line
@@ -135,7 +131,7 @@ class _SouffleParser:
             span, found = token.span, f"`{token.span.text()}`"
             near = nearest(token.value, {text for text in fitting if text.islower() and len(text) > 2})
             help = _spelling(self.tokens, at) or (meant(near) if token.kind == "IDENT" else "")
-            ends = token.value in (".", ":-", *CLOSING.values(), *DIRECTIVES)
+            ends = token.value in (".", ":-", *CLOSING.values(), *self.directives)
             if unclosed is not None and ends and CLOSING[unclosed.opened.mark] in fitting:
                 notes = unclosed.places()
         self.found.append(Unexpected(found, _wanted(fitting), span=span, help=help, notes=notes))
@@ -147,7 +143,7 @@ class _SouffleParser:
         for i in range(at, len(self.tokens)):
             if begins or (i > at and self.tokens[i - 1].kind == self.period):
                 return i
-            if self.texts.get(self.tokens[i].kind) in DIRECTIVES:
+            if self.texts.get(self.tokens[i].kind) in self.directives:
                 return i
         return len(self.tokens)
 

@@ -82,15 +82,13 @@ class Patterns:
 
     def _later(self, expr: ast.Expr) -> ast.Named:
         """A new variable in the place of an expression, which it must be equal to."""
-        name = f"%{self._hint(expr)}#{next(self.number)}"
+        hint = expr.name if isinstance(expr, ast.Named) else "value"
+        name = f"%{hint}#{next(self.number)}"
         self.bound.add(name)
         self.uses[name] = 2
         made = ast.Named(expr.span, name)
         self.deferred.append(ast.Compare(expr.span, "=", made, expr))
         return made
-
-    def _hint(self, expr: ast.Expr) -> str:
-        return expr.name if isinstance(expr, ast.Named) else "value"
 
 
 def has_wildcard(expr: ast.Expr) -> bool:

@@ -70,6 +70,8 @@ class _Preprocessor:
         found: list[Diagnostic] = []
         included: Lexeme | None = None  # an .include whose file has not come yet
         for token in tokens(source, self.words, found):
+            self.found += found if self.counts else ()
+            found.clear()
             if token.kind == "LINE":
                 self._line(token)
             elif not self.counts:
@@ -83,7 +85,7 @@ class _Preprocessor:
                 self.once.add(self.including[-1].resolve())
             else:
                 self.pending.append(token)
-        self.found += found
+        self.found += found if self.counts else ()
         for condition in self.conditions:
             self._wrong(condition.span, "if", "it has no `#endif`")
         self.including.pop()
@@ -92,10 +94,13 @@ class _Preprocessor:
     def flush(self) -> None:
         """Expands the tokens since the last change of the macros. A use of a macro lies between two such
         changes."""
-        if not self.macros.defined:
-            self.tokens += self.pending
-        else:
-            self.tokens += self.macros.expanded(self.pending)
+        expanded = self.macros.expanded(self.pending) if self.macros.defined else self.pending
+        for token in expanded:
+            if token.value == "__LINE__" and token.kind == "IDENT":
+                token = token._replace(kind="NUMBER", value=str(token.span.line))
+            elif token.value == "__FILE__" and token.kind == "IDENT":
+                token = token._replace(kind="STRING", value=token.places.source.name)
+            self.tokens.append(token)
         self.pending = []
 
     def _line(self, token: Lexeme) -> None:

@@ -130,18 +130,13 @@ class Relations:
         for attribute in relation.attributes:
             self.types.check(attribute.type, attribute.span)
             if attribute.name in names:
-                self.found.append(
-                    errors.DeclaredTwice(what="column", name=attribute.name, span=attribute.span)
-                )
+                twice = errors.DeclaredTwice(what="column", name=attribute.name, span=attribute.span)
+                self.found.append(twice)
             names.add(attribute.name)
         for qualifier in relation.qualifiers:
             if qualifier.word == "eqrel" and len(relation.attributes) != 2:
-                wrong = errors.WrongNumber(
-                    what="an `eqrel`",
-                    expected="2 columns",
-                    given=len(relation.attributes),
-                    span=relation.span,
-                )
+                what, given = "an `eqrel`", len(relation.attributes)
+                wrong = errors.WrongNumber(what=what, expected="2 columns", given=given, span=relation.span)
                 self.found.append(wrong)
 
     def _subsumption(self, item: ast.Subsumption) -> None:

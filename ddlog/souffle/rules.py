@@ -73,13 +73,6 @@ class TranslationOutput:
     # The relations that give aggregates the values of their variables.
     domains: list[str] = field(default_factory=list)
 
-    def function_name(self, wanted: str) -> str:
-        """A name for a further function."""
-        name, number = wanted, 2
-        while name in self.made:
-            name, number = f"{wanted}{number}", number + 1
-        return name
-
     def declare(self, name: str, columns: Iterable[tuple[str, syntax.Type]], at: Span) -> None:
         """Declares a further relation."""
         self.relations.append(relation("internal", name, columns, at))

@@ -162,6 +162,10 @@ class _KeptRules:
                 return []
         rule = ast.SouffleRule(subsumption.span, heads, subsumption.body)
         classes = set(map(type, nodes((heads, subsumption.body))))
+        if ast.Counter in classes:
+            what = "a counter in a subsumption"
+            self.output.found.append(errors.CannotTranslate(what=what, span=subsumption.span))
+            return []
         return clauses(rule, self.relations.columns, classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:
@@ -176,7 +180,7 @@ class _KeptRules:
         title = small(self.each.name)
         tests = []
         for pair, known in zip(pairs, kinds, strict=True):
-            test = self.output.function_name(f"{title}_subsumed")
+            test = self.output.fresh(f"{title}_subsumed")
             condition = self._condition(pair, known)
             if condition is None:
                 return
@@ -186,7 +190,7 @@ class _KeptRules:
                 *self._sides(pair), *self._holds([*same, *condition]),
             )  # fmt: skip
             tests.append(tree(f"{test}(row, other)"))
-        function = self.output.function_name(f"{title}_kept")
+        function = self.output.fresh(f"{title}_kept")
         either = _joined("or", tests)
         by = tuple_type([self.types[i] for i in key])
         body = tree(_KEPT, self.row, either)
@@ -307,7 +311,7 @@ class _KeptRules:
 
     def _greedy(self, offers: Sequence[syntax.Atom], domains: Sequence[Sequence[int]]) -> None:
         """Rows are taken in their order while their keys are free."""
-        function = self.output.function_name(f"{small(self.each.name)}_chosen")
+        function = self.output.fresh(f"{small(self.each.name)}_chosen")
         own = self._parts("row")
         sets, free, take = [], [], []
         for i, domain in enumerate(domains, 1):

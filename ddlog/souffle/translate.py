@@ -105,15 +105,8 @@ class _Translator:
         self.relations = Relations(self.items, self.types, self.found)
         self.space = global_names()
         self.classes: set[type] = set()  # of the nodes in rules
-        self.output = TranslationOutput(
-            self.types,
-            self._relation_name,
-            self._head,
-            self.space.fresh,
-            relation_of,
-            write_number,
-            self.found,
-        )
+        names = self._relation_name, self._head, self.space.fresh
+        self.output = TranslationOutput(self.types, *names, relation_of, write_number, self.found)
 
     def run(self) -> Translation:
         self.relations.name_all(self.space)
@@ -179,6 +172,10 @@ class _Translator:
         carried, names = carry_inline(plain, inline, alone, self.found)
         for name in names:
             declared[name].is_carried = True
+            if any(map(declared[name].has, ("input", "output", "printsize"))):
+                what, why = f"`{name}`", "it is `inline`, and rows that it would have in a file are open"
+                span = declared[name].relation.span
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
         for clause in plain:
             if names.issuperset(head.name for head in clause.heads):
                 self._typed(clause, columns)  # its own errors, whoever uses it

@@ -24,6 +24,7 @@ from .names import FreeNames, assigned, small
 
 TRUTH = "truth value"  # the kind of FlowLog's bool, which no name of a type can be
 PRIMITIVE = ("number", "unsigned", "float", "symbol", TRUTH)
+_FOREIGN = {"int": "number", "integer": "number", "string": "symbol", "double": "float", "uint": "unsigned"}
 BOOLEAN = syntax.NamedType("bool", (), NOWHERE)
 
 
@@ -75,7 +76,8 @@ class SouffleTypes:
         """Reports a type that is not declared."""
         if not self.exists(name):
             known = [*PRIMITIVE, *self.aliases, *self.records, *self.unions]
-            self.found.append(unknown_name("type", name, known, span))
+            unknown = unknown_name("type", name, known, span)
+            self.found.append(replace(unknown, near=_FOREIGN.get(name, unknown.near)))
 
     def numbered(self, kind: str) -> dict[str, int]:
         """Soufflé's number of each constructor of an algebraic type; none if branches of it have fields."""
