@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
@@ -86,7 +87,6 @@ def fields_of(value: Struct) -> tuple[Any, ...]:
 def _struct_class(key: StructKey) -> type[Struct]:
     offset = 0 if key.number is None else 1
     body: dict[str, Any] = {
-        "__slots__": (),
         "__match_args__": key.names,
         "__doc__": f"`{key.constructor}` of `{key.typedef}`.",
         "__ddlog__": key,
@@ -126,14 +126,29 @@ def constructors_of(typedef: TypeDef, args: tuple[Type, ...]) -> tuple[Construct
 
 def bound_nesting(typedefs: TypeDefs) -> None:
     """Lets values that may be nested in each other without end be hashed with Python's limit of recursion,
-    as they are compared and written: C's hash of a tuple has none, and ends the process."""
+    as they are compared and written: C's hash of a tuple has none, and ends the process. So that a list is
+    not hashed anew whenever something comes before it, values that hold many others keep their hash."""
     for name in _nested_without_end(typedefs):
         for each in typedefs[name].constructors:
             struct_class(name, each, len(typedefs[name].constructors) > 1).__hash__ = _hash  # type: ignore[assignment,method-assign]
 
 
+_MANY = 16
+"""A value that holds so many others without a hash keeps its own: one in so many has an attribute."""
+
+_KEPT = "its hash"  # the attribute, which no field is called
+_hashed = count()  # told apart by all threads: what they hash meanwhile only lets more values keep a hash
+
+
 def _hash(value: tuple[Any, ...]) -> int:
-    return tuple.__hash__(value)
+    kept: int | None = getattr(value, _KEPT, None)
+    if kept is not None:
+        return kept
+    before = next(_hashed)
+    found = tuple.__hash__(value)
+    if next(_hashed) - before > 2 * _MANY:
+        setattr(value, _KEPT, found)
+    return found
 
 
 def _nested_without_end(typedefs: TypeDefs) -> set[str]:
