@@ -121,7 +121,8 @@ class GrowingSets:
         relations, done, until = self._relations, 0, monotonic() + _SECONDS
         rows: Mapping[str, list[Row]] = {name: each.pending_rows() for name, each in relations.items()}
         gave_up = False
-        while rows and not gave_up and done < most and monotonic() < until:
+        few = thresholds.ROWS_ONE_BY_ONE
+        while 0 < sum(map(len, rows.values())) <= few and not gave_up and done < most and monotonic() < until:
             interrupt.check()
             for name, relation in relations.items():
                 relation.advance_by(rows.get(name, ()))
