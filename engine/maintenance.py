@@ -276,12 +276,13 @@ class Costs:
         rows = situation.rows + situation.before
         self.preparing = max(0.0, seconds) / max(rows * self.rate, _NOTHING)
 
-    def foreseen(self, situation: Situation, seconds: float) -> None:
-        """An epoch that was recomputed would have taken about so long to maintain."""
+    def takes_at_least(self, situation: Situation, seconds: float) -> None:
+        """An epoch takes so long to maintain, or would have, whatever the number of its rows lets expect."""
         gone, come = self._touched(situation, situation.rows)
-        factor = max(seconds / max(self.rate * max(gone, come), _NOTHING), _NOTHING)
-        self.going = self.coming = factor
-        self._known |= {True, False}
+        factor = seconds / max(self.rate * max(gone, come), _NOTHING)
+        if factor > min(self.going, self.coming):
+            self.going, self.coming = max(factor, self.going), max(factor, self.coming)
+            self._known |= {True, False}
 
     def maintained(self, situation: Situation, seconds: float) -> None:
         """An epoch that was maintained took so long, or would have."""

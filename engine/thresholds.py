@@ -176,9 +176,8 @@ LOOP_EVENTS = 32
 LOOP_DEARER = 4.0
 """Times that a row of a loop is dearer to maintain than to evaluate, where nothing was measured."""
 
-LOOP_ROW, LOOP_TRIAL = 3e-7, 0.2
-"""Seconds that a row of a recording takes to become one of timelines; and the part of the seconds of an
-evaluation that making timelines may take for a trial."""
+LOOP_ROW = 3e-7
+"""Seconds that a row of a recording takes to become one of timelines."""
 
 FRESH_SHARE, FRESH_ROWS = 0.75, 5000
 """Of the changes that a round of a loop reads, the part that whole relations may be to begin from nothing;
@@ -186,10 +185,6 @@ and the rows that this must save, whose time new tables take."""
 
 RECORDED_ROWS = 1 << 26
 """Rows of a recording of a loop, at most: 512 MB a column."""
-
-COMPARED_TIMES, COMPARED_ROWS, COMPARED_SHARE = 12, 4096, 16
-"""To compare two recordings: times at which the changes of a part are compared; rows of a change of which
-only some are; and of how many rows one is."""
 
 PATH_STEPS, PATH_STEPS_PER_ROW = 1 << 20, 4
 """Steps of a recursion over paths that are not too many, and those for each row of its imports beside."""

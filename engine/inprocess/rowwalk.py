@@ -43,8 +43,9 @@ from .arrangements.store import Store
 from .arrangements.views import StoreView, View
 from .epoch import RunningEpoch
 from .operators import KEPT_ALREADY
-from .recursion.growthbyrows import GrowthByRows, Starts, starts_of
+from .recursion.growthbyrows import GrowthByRows, Known
 from .recursion.recursion import Recursion
+from .recursion.rowrounds import starts_of
 from .state import ALONE, State
 from .storage.batch import Batch, Rows, few_rows, no_rows
 
@@ -321,14 +322,17 @@ def _group(state: State, at: NodeId, node: DeltaGroup) -> Take:
 
 def _recursion(state: State, at: NodeId, node: Fixpoint) -> Take:
     sources, stores = node.reads(), state.stores
-    known: tuple[list[object], Starts] = [], Starts({}, {})  # the tables and stores that the starts know
+    known: tuple[list[object], Known] = (
+        [],
+        Known({}, {}),
+    )  # the tables and stores that the starts know
 
     def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         nonlocal known
         recursion, given = state.recursions[at], {each: changes[each] for each in sources if each in changes}
         assert isinstance(recursion, Recursion)
         if not given:
-            running.growths[at] = GrowthByRows(recursion, {}, Starts({}, {}), 0)
+            running.growths[at] = GrowthByRows(recursion, {}, Known({}, {}), 0)
             return None
         if (
             running.epoch.limit is not None
@@ -341,7 +345,7 @@ def _recursion(state: State, at: NodeId, node: Fixpoint) -> Take:
         parts: list[object] = [*tables, *(stores[each] for each in sources)]
         if parts != known[0]:
             views = {each: StoreView(stores[each], state.weighted(each)) for each in sources}
-            known = parts, starts_of(recursion, views)
+            known = parts, Known(starts_of(recursion.rules, recursion.sets, views), views)
         growth = running.growths[at] = GrowthByRows(recursion, given, known[1], running.epoch.number)
         return None if growth.run() else DECLINED
 

@@ -51,7 +51,7 @@ class RunningBracket:
             return
         recursion = self._recursion
         state = self._state = State(
-            recursion.circuit, recursion.evaluator.values, None, Evaluator(recursion.evaluator.values)
+            recursion.circuit, recursion.evaluator.values, evaluator=Evaluator(recursion.evaluator.values)
         )
         self._epochs = Epochs(
             recursion.circuit,

@@ -9,7 +9,7 @@ from .. import thresholds
 from ..clock import work
 from ..divergence import Changing, Unsettled
 from ..epoch import Epoch
-from ..maintenance import Choice, Estimate, ImportSize, IterationRows, Situation, Watch
+from ..maintenance import Choice, ImportSize, IterationRows, Situation, Watch
 from ..schema import RowFault
 from .arrangements.store import Store
 from .pathsteps import changed_steps
@@ -18,7 +18,7 @@ from .recursion.freshrounds import FreshRoundsEpoch, can_begin_anew
 from .recursion.loopcontents import LoopContents
 from .recursion.loopdivergence import no_reach
 from .recursion.loopepoch import LoopEpoch
-from .recursion.looprecording import LoopRecording, Sample
+from .recursion.looprecording import LoopRecording
 from .recursion.loops import LoopRecursion
 from .recursion.looptimelines import LoopTimelines
 from .recursion.memories import Imported
@@ -26,7 +26,6 @@ from .recursion.paths import FoundPaths, NeedsRounds, Paths, Unsuitable
 from .storage.batch import Batch, no_rows
 
 _UNSETTLED = "how it ends was to be looked into"
-_TRIAL = "what it changes was to be seen"
 
 
 class RunningLoop:
@@ -40,7 +39,6 @@ class RunningLoop:
         self._contents: LoopContents | None = None
         self._events: LoopEpoch | None = None
         self._paths: FoundPaths | None = None
-        self._before: Sample | None = None  # of the recording that an evaluation replaces
         relations = recursion.relations
         self._account = new_account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
 
@@ -80,32 +78,7 @@ class RunningLoop:
     def _choice(self) -> Choice:
         if self._recursion.has_effects:
             return self._account.settle("a rule has an effect")
-        choice = self._account.choose(self._recursion.is_ready)
-        if choice.maintain and choice.estimate is not None and self._is_dear_to_try(choice.estimate):
-            return self._account.refuse(_TRIAL)
-        return choice
-
-    def _is_dear_to_try(self, estimate: Estimate) -> bool:
-        """Whether an evaluation tells better than a trial whether to maintain: it shows what an epoch
-        changes in the rounds."""
-        recording = self._recursion.recording
-        if recording is None or estimate.known:
-            return False
-        return recording.rows * thresholds.LOOP_ROW > thresholds.LOOP_TRIAL * estimate.recompute
-
-    def _foresee(self, recorded: LoopRecording, rows: int) -> None:
-        """Learns what maintaining this epoch would have taken, and what it takes to prepare it: the less, the
-        longer it was worth while."""
-        recursion, situation = self._recursion, self._account.situation
-        seconds = recursion.costs.rate * (rows + situation.imported)
-        if self._before is not None and situation.changed:
-            recursion.costs.foreseen(
-                situation, thresholds.LOOP_DEARER * seconds * recorded.differs(self._before)
-            )
-        later = Situation(rows, [ImportSize(each.rows) for each in situation.imports])
-        recursion.costs.preparing_takes(
-            later, recorded.rows * thresholds.LOOP_ROW - seconds * recursion.evaluations
-        )
+        return self._account.choose(self._recursion.is_ready)
 
     def _maintained(self) -> bool:
         """Whether the epoch is done in product time."""
@@ -126,6 +99,7 @@ class RunningLoop:
             ):
                 self._events = events
                 return True
+            self._given_up(choice.watch)
         except Unsettled:  # an evaluation tells how
             self._account.give_up(_UNSETTLED, None)
             timelines.rollback()
@@ -136,12 +110,16 @@ class RunningLoop:
         self._timelines = None
         return False
 
+    def _given_up(self, watch: Watch) -> None:
+        """Learns what it takes to maintain such an epoch: no number of rows tells that a change spreads to
+        all of them in each round."""
+        self._recursion.costs.takes_at_least(self._account.situation, watch.expected)
+
     def _evaluate(self) -> None:
         recursion = self._recursion
         recorded = not self._epoch.static and (recursion.maintaining.mode != "never" or recursion.has_effects)
         self._account.begin_anew()
         if recorded and not self._epoch.tried and not recursion.has_effects:
-            self._before = recursion.sample()
             recursion.forget()  # before another recording: both would take much memory
         try:
             self._run_from_nothing(recorded, False)
@@ -201,7 +179,8 @@ class RunningLoop:
             changes |= {name: recursion.replace(name, batch) for name, batch in found.items()}
             self._account.compared(rows)
             if self._contents.recording is not None:
-                self._foresee(self._contents.recording, rows)
+                changed = sum(change.length for change in changes.values() if change is not None)
+                self._learn(self._contents.recording, rows, changed)
         else:
             for name in recursion.relations if events is not None else ():
                 assert events is not None
@@ -209,6 +188,20 @@ class RunningLoop:
             self._account.maintained()
         self._account.finish()
         return {name: changes.get(name) for name in recursion.schemas}
+
+    def _learn(self, recorded: LoopRecording, rows: int, changed: int) -> None:
+        """Learns of an evaluation what maintaining takes. All of the `changed` rows would have been followed.
+        What timelines take to be made, the evaluations since there were some count against: once these have
+        taken as long, a trial is worth it."""
+        costs, situation = self._recursion.costs, self._account.situation
+        later = Situation(rows, [ImportSize(each.rows) for each in situation.imports])
+        seconds = costs.rate * (rows + later.imported)
+        if situation.changed and situation.rows:
+            share = changed / (situation.rows + rows)
+            costs.takes_at_least(situation, thresholds.LOOP_DEARER * seconds * share)
+        costs.preparing_takes(
+            later, recorded.rows * thresholds.LOOP_ROW - seconds * self._recursion.evaluations
+        )
 
     def _evaluated(self, name: str, events: LoopEpoch, contents: LoopContents) -> Batch:
         """The contents of a relation that was evaluated."""

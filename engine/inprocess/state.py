@@ -59,13 +59,12 @@ class State:
         values: Values,
         given: Mapping[str, Readable] | None = None,
         evaluator: Evaluator | None = None,
-        same: Mapping[NodeId, NodeId] | None = None,
         maintaining: Maintaining | None = None,
         marks_more: Callable[[], Callable[[Marks], None] | None] = lambda: None,
     ) -> None:
         """`given`: the stores of inputs that another state holds; `evaluator`: the one to share with it;
-        `same`: nodes that have the store of another node; `maintaining` decides how recursions change;
-        `marks_more` gives a function that marks the ids that are kept beside the state."""
+        `maintaining` decides how recursions change; `marks_more` gives a function that marks the ids that
+        are kept beside the state."""
         self.circuit, self.values = circuit, values
         self.evaluator = evaluator or Evaluator(values)
         self.maintaining = maintaining or Maintaining()
@@ -85,7 +84,7 @@ class State:
         self.stores: dict[NodeId, Readable] = {}
         self._views: dict[tuple[NodeId, int], tuple[StoreView | None, ...]] = {}  # see `views_from`
         streams = {shown(circuit, node.source) for node in outputs if node.stream}
-        self.unread = frozenset[NodeId]() if same else frozenset(self._kept() - self._read() - streams)
+        self.unread = frozenset(self._kept() - self._read() - streams)
         """The nodes whose stores no operator reads, but only who asks for the contents of a relation."""
         self.late: dict[NodeId, Rows] = {}
         """Changes of their stores that are to be taken in before somebody asks."""
@@ -103,8 +102,6 @@ class State:
                 self.stores[at] = WindowStore(node.schema)
             elif not isinstance(node, Fixpoint | Output | Trace):
                 self.stores[at] = self.new_store(at)
-        for at, other in (same or {}).items():
-            self.stores[at] = self.stores[other]
         self.clocks = {at: ClockState() for at, node in enumerate(nodes) if isinstance(node, Clock)}
         self.forgetful = {
             at: holders for at, holders in forgetful_nodes(circuit).items() if at in self.stores

@@ -47,7 +47,7 @@ from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
 from ..inprocess.storage.interner import Values
 from ..inprocess.storage.rows import some_changes
 from ..loopparts import Gate, LoopParts, unsteady
-from ..maintenance import Estimate, GivenUp, Watch
+from ..maintenance import GivenUp, Watch
 from ..schema import Schema
 from ..versions import Seen, versions
 from .carried import Key
@@ -64,8 +64,6 @@ class ShardsLoop(LoopRecursion):
     team: Team
     keys: Sequence[Key | None]
     """The columns by which the rows of each part have owners."""
-    has_paths: bool
-    """Whether one worker alone would evaluate it over paths."""
 
     @property
     def keeps_rounds(self) -> bool:
@@ -175,10 +173,6 @@ class RunningShardsLoop(RunningLoop):
         against = sum(vote.weight for vote in votes if vote.changed and not vote.maintain)
         return 2 * against > sum(vote.weight for vote in votes if vote.changed)
 
-    def _is_dear_to_try(self, estimate: Estimate) -> bool:
-        # Best values change little by a few rows, which need not be seen first.
-        return not self._recursion.has_paths and super()._is_dear_to_try(estimate)
-
     def _maintained_together(self, votes: Sequence[_Vote]) -> bool:
         """Whether the epoch is done in product time. Workers decide on which something changes: the others do
         not learn by evaluations what changes bring about."""
@@ -202,6 +196,7 @@ class RunningShardsLoop(RunningLoop):
             return True
         except GivenUp:
             self._account.give_up(DEARER, watch)
+            self._given_up(watch)
         timelines.rollback()
         self._timelines, self._total = None, 0.0
         return False

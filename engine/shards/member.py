@@ -90,7 +90,7 @@ class Member(InProcess):
         assert isinstance(self._own, ShardState)
         return ShardEpoch(self._own, epoch, self.team)
 
-    def _prepare_to_shrink(self, epoch: Epoch[Batch], but: Collection[NodeId] = ()) -> None:
+    def _prepare_to_shrink(self, epoch: Epoch[Batch]) -> None:
         own = {(name, sign) for name, parts in epoch.changes.items() for _, sign in parts}
         if self._own.memories.restless() or self._epochs.ending():
             own.add(ENDING)

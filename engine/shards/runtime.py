@@ -326,21 +326,21 @@ class Sharded(Member):
                 outcomes = [self.outcome(running, deltas, away)]
                 for peer, control in self._controls.items():
                     self._await(control)
-                    said[peer] = self._heard(peer, control)
+                    said[peer] = self._heard(control)
                     outcomes.append(_outcome(said[peer]))
                 result.append(self._merged(outcomes, static))
                 act(result[0])
                 with suppress(WorkerGone):
-                    for peer, control in self._controls.items():
-                        self._tell(peer, control, "commit")
+                    for control in self._controls.values():
+                        self._tell(control, "commit")
 
             try:
                 self.run(self._serial, own, static, limit, sealed, progress=progress)
             except BaseException as error:
                 self._taken_back(said, error)
             with suppress(WorkerGone):
-                for peer, control in self._controls.items():
-                    self._expect(peer, control, "committed")
+                for control in self._controls.values():
+                    self._expect(control, "committed")
             for columns in self._loads:
                 columns.leave()
             self.end()
@@ -385,7 +385,7 @@ class Sharded(Member):
         begins = self._divided_contents(contents)
         for peer, control in self._controls.items():
             told = self._serial, shares[peer], static, limit, away, loads, begins[peer]
-            self._tell(peer, control, ("run", told))
+            self._tell(control, ("run", told))
         self.begin_with_contents(begins[self.team.rank])
         return shares[self.team.rank]
 
@@ -465,10 +465,10 @@ class Sharded(Member):
         that of the first of them, or WorkerGone."""
         for peer, control in self._controls.items():
             try:
-                kind, found = said[peer] if peer in said else self._heard(peer, control)
+                kind, found = said[peer] if peer in said else self._heard(control)
                 if kind == "computed":
-                    self._tell(peer, control, "rollback")
-                    kind, found = self._heard(peer, control)
+                    self._tell(control, "rollback")
+                    kind, found = self._heard(control)
             except WorkerGone:
                 continue
             if isinstance(error, Aborted) and isinstance(found, SentError):
@@ -484,20 +484,20 @@ class Sharded(Member):
                 if interrupt.noted():
                     raise Aborted("Ctrl-C")
 
-    def _expect(self, peer: int, control: Connection, kind: str) -> Any:
-        found = self._heard(peer, control)
+    def _expect(self, control: Connection, kind: str) -> Any:
+        found = self._heard(control)
         if found[0] != kind:
             raise self._gone()
         return found[1]
 
-    def _heard(self, peer: int, control: Connection) -> tuple[str, Any]:
+    def _heard(self, control: Connection) -> tuple[str, Any]:
         try:
             found: tuple[str, Any] = control.recv()
         except (EOFError, OSError):
             raise self._gone() from None
         return found
 
-    def _tell(self, peer: int, control: Connection, message: Any) -> None:
+    def _tell(self, control: Connection, message: Any) -> None:
         try:
             control.send(message)
         except OSError:

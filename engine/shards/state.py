@@ -54,7 +54,7 @@ class ShardState(State):
         if at in placed.loops:
             node, reads = node if node.lifted else relational(node), partial(self._reads, at)
             loop = ShardsLoop(node, self.weighted, self.evaluator, self.maintaining, reads)
-            loop.team, loop.has_paths = self._team, loop.paths is not None
+            loop.team = self._team
             loop.keys = keys_of_parts(loop.parts, placed.keys, placed.loops[at])
             loop.paths = self._in_shards(loop.paths, placed.inside[at])
             return loop

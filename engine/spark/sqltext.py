@@ -92,9 +92,9 @@ def sourced(source: Source) -> str:
     return source if isinstance(source, str) else f"({source})"
 
 
-def everything(source: Source, where: str = "") -> Select:
+def everything(source: Source) -> Select:
     """All columns of a source."""
-    return Select(("*",), source, where=where)
+    return Select(("*",), source)
 
 
 def consolidated(columns: Sequence[str], source: Source) -> Select:

@@ -1,4 +1,4 @@
-"""What evaluations of loops leave: recordings, which are compared, and no more."""
+"""What evaluations of loops leave: recordings, and no more."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import gc
 from collections.abc import Collection
 from itertools import cycle
 
-import numpy as np
 import pytest
 
 import ddlog
 from ddlog.engine import thresholds
-from ddlog.engine.circuit import Fixpoint
 from ddlog.engine.inprocess.recursion.freshrounds import FreshRoundsEpoch
 from ddlog.engine.inprocess.recursion.loopcontents import LoopContents
-from ddlog.engine.inprocess.recursion.looprecording import LoopRecording
 from ddlog.engine.inprocess.recursion.loops import LoopRecursion
-from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.layout import PackedColumns
-from ddlog.engine.loopparts import LoopParts
 
 from .test_sweep import inside
 
@@ -76,8 +71,6 @@ def test_a_recording_holds_words() -> None:
         changes = [batch for at in asked for notes in (asked, told) for _, batch in notes[at]]
         packed = [each.columns for each in changes if isinstance(each.columns, PackedColumns)]
         assert len(packed) == len(changes) > 20
-        before = loop.recording.sample()
-        assert loop.recording.differs(before) == 0
         assert not any(each._known for each in packed)
         held = {tuple(row) for row in session["Rank"]}
         session.insert("Edge", (0, 150))
@@ -179,20 +172,28 @@ def test_a_fault_of_rows_of_two_rounds_is_none() -> None:
             session.commit()
 
 
-def test_a_recording_is_compared_by_a_sample() -> None:
-    """Of two parts with many rows, one is the same and one has a quarter of its rows replaced."""
+@pytest.mark.parametrize(("seconds", "ways"), [(1.0, {"recomputed"}), (1e-15, {"maintained", "given up"})])
+def test_timelines_are_made_once_evaluations_took_as_long(
+    seconds: float, ways: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thresholds, "LOOP_ROW", seconds)
+    with ddlog.compile(RANKS).session() as session:
+        session.insert_rows("Edge", [(k, (k * 7 + n) % 3000) for k in range(3000) for n in (1, 2, 3)])
+        session.commit()
+        (loop,) = inside(session)._state.recursions.values()
+        session.insert("Edge", (0, 150))
+        session.commit()
+        assert loop.maintaining.decisions[-1].way in ways
 
-    def recording(*starts: int) -> LoopRecording:
-        circuit = ddlog.compile(GROUPED).circuit()
-        (node,) = (each for each in circuit.nodes if isinstance(each, Fixpoint))
-        found = LoopRecording(LoopParts(node), {})
-        found.told = {
-            at: [(time, Batch((np.arange(start, start + 8000),), 8000)) for time in range(20)]
-            for at, start in enumerate(starts)
-        }
-        return found
 
-    before = recording(0, 0).sample()
-    assert recording(0, 0).differs(before) == 0
-    assert recording(0, 2000).differs(before) == pytest.approx(0.125, abs=0.02)
-    assert recording(0, 0, 0).differs(before) == pytest.approx(1 / 3, abs=0.02)
+@pytest.mark.parametrize(("edge", "is_known"), [((0, 150), True), ((9000, 9001), False)])
+def test_a_row_that_changes_many_results_is_dear_to_follow(edge: tuple[int, int], is_known: bool) -> None:
+    with ddlog.compile(RANKS).session() as session:
+        (loop,) = inside(session)._state.recursions.values()
+        assert isinstance(loop, LoopRecursion)
+        loop.maintaining.mode = lambda: None
+        session.insert_rows("Edge", [(k, (k * 7 + n) % 3000) for k in range(3000) for n in (1, 2, 3)])
+        session.commit()
+        session.insert("Edge", edge)
+        session.commit()
+        assert bool(loop.costs.known) == is_known

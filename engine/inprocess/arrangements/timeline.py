@@ -114,10 +114,10 @@ class Timeline:
         self.indexes.clear()
 
 
-def forget_ghosts(sharing: Sequence[Timeline], few: int = thresholds.GHOSTS) -> None:
+def forget_ghosts(sharing: Sequence[Timeline]) -> None:
     """Forgets the rows that have no entry in any of the timelines, which share a table, if there are more
     than a few, and than other rows."""
-    table = sharing[0].table
+    table, few = sharing[0].table, thresholds.GHOSTS
     if table.size <= few + 2 * max(timeline.chains.used for timeline in sharing):
         return
     kept = _with_entries(sharing)

@@ -210,8 +210,8 @@ class Joiner:
         try:
             if run is None:
                 out, made, dated, counts = plan.run(rows, weights, times, views)
-                if views.__class__ is tuple and len(views) < 3 and not plan.is_timed:
-                    self._steady[start] = views, plan, plan.steady(views)  # whatever the sizes of views
+                if views.__class__ is tuple and plan.is_steady:
+                    self._steady[start] = views, plan, plan.steady(views)
             else:
                 plan.room[0] = thresholds.MATCHES_ONE_BY_ONE
                 out, made, dated, counts = run(rows, weights)

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from itertools import repeat
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ... import memory, thresholds
@@ -39,9 +38,6 @@ from ..storage.interner import Values
 Row: TypeAlias = tuple[int, ...]
 Find: TypeAlias = Callable[[Row], Iterable[Row] | bool]
 """Of a key: the rows that match, each with its weight as a last column; or whether there is one."""
-Rows: TypeAlias = Callable[[Iterable[Row]], Sequence[Row]]
-"""Of rows: those of a join. Raises NotOneByOne."""
-
 
 _LOOPS = 16  # that stand in each other: Python takes 20
 
@@ -130,7 +126,8 @@ class RowPlan:
                 self._asking.append((step, columns))
             writer.output(node.output)
         self._function = writer.function()
-        self.is_timed = bool(timed)
+        self.is_steady = not timed and all(len(stage.candidates) == 1 for stage, _ in chosen)
+        """Whether it is the plan whatever the sizes of the views."""
         self.room = [0]
         """The matches that look-ups of `steady` may still give."""
         asked = [step for step, _ in self._asking if isinstance(step, LookUp)]
@@ -154,13 +151,6 @@ class RowPlan:
     def steady(self, views: Sequence[View | None]) -> Callable[..., Any]:
         """`run` of rows without times, again and again with views that show the same stores."""
         return partial(self._function, self._finders(views, self.room))
-
-    def bound(self, views: Sequence[View | None], room: list[int]) -> Rows:
-        """The join with what the views show, again and again; `room` are the matches that look-ups may still
-        give, and is theirs to lessen. Raises NotOneByOne."""
-        finds = self._finders(views, room)
-        run = self._function
-        return lambda rows: run(finds, rows, repeat(1))[0]
 
     def _finders(self, views: Sequence[View | None], room: list[int]) -> Sequence[Find]:
         return [

@@ -23,8 +23,8 @@ at the iterations at which they may change.
 - **While nothing can shrink, only rows are kept.** The relation is a growing set, and an epoch is
   semi-naive evaluation. Each operator says which changes of its inputs can make a relation shrink
   (`Node.shrinking`). An epoch of a few rows goes row by row, and does not begin a recursion in which it
-  derives nothing (`growthbyrows.py`). Rounds from a few rows run in one loop of Python (`smallrounds.py`), or
-  in one kernel where the only rule looks an import up (`followedrounds.py`). An epoch that finds no rows in a
+  derives nothing (`growthbyrows.py`). Rounds from a few rows go row by row, too (`rowrounds.py`), or in one
+  kernel where the only rule looks an import up (`followedrounds.py`). An epoch that finds no rows in a
   recursion, and brings most of its imports, evaluates it as the first epoch does.
 - **Dense relations of two columns are bits while they are evaluated.** Where every recursive rule is a
   product of relations, as in a closure or in same generation, and the rows come to be a thirty-second of all

@@ -19,7 +19,7 @@ from ..storage.batch import Batch, concat, consolidate
 from ..storage.marks import Marks
 from ..storage.steps import Evaluator
 from .loopdivergence import no_reach
-from .looprecording import LoopRecording, Sample
+from .looprecording import LoopRecording
 from .looptimelines import LoopTimelines
 from .paths import FoundPaths, Paths
 
@@ -75,10 +75,6 @@ class LoopRecursion:
         """An evaluation from empty relations, with these joins, is committed."""
         self._timelines, self._recording, self._joiners = None, recording, joiners
         self.evaluations += 1
-
-    def sample(self) -> Sample | None:
-        """Some of the changes that wait to become timelines."""
-        return None if self._recording is None else self._recording.sample()
 
     def forget(self) -> None:
         """Forgets the timelines, which may be half changed."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from time import monotonic
 from typing import NamedTuple
 
-from ... import thresholds
+from ... import interrupt, thresholds
 from ...circuit import Constant
 from ...epochcosts import UNKNOWN, Inside, clock, inside
 from ...fixpoint import derive_from
@@ -22,6 +23,7 @@ from ..arrangements.views import (
     was_empty,
 )
 from ..joins.join import Joiner
+from ..joins.onebyone import Row
 from ..storage.batch import Batch, TableColumns
 from ..storage.interner import encode_rows
 from ..storage.steps import Evaluator
@@ -30,7 +32,9 @@ from .densesets import Choosing, DenseSets
 from .followedrounds import FollowedRule
 from .growingset import GrowingSet
 from .products import Products
-from .smallrounds import Walk
+from .rowrounds import Starts, new_rows, round_by_rows, starts_of
+
+_SECONDS = 0.1  # of rounds row by row, after which progress is told
 
 
 class Imported(NamedTuple):
@@ -63,6 +67,7 @@ class GrowingSets:
         self._dense: DenseSets | None = None
         self._followed = followed
         self._small = rounds  # from few rows, one after the other
+        self._starts: Starts | None = None  # of the rules, for such rounds
         for relation in () if rounds else relations.values():
             relation.begin()
 
@@ -106,24 +111,31 @@ class GrowingSets:
         return self._followed.rounds(self._relations[source], views, most, self._evaluator.budget)
 
     def _one_by_one(self, rules: Sequence[FixpointRule[Joiner]], most: int) -> tuple[int, bool]:
-        """As `_follow`, row by row."""
+        """As `_follow`, row by row, and not for long, as progress is told."""
         self._small += 1
         if self._small <= thresholds.GENERAL_RUNS:
             return 0, False
-        walk = Walk(self._relations, self._evaluator.budget)
-        done, gave_up = walk.rounds(most) if walk.begin(rules, self._seen_by) else (0, True)
+        if self._starts is None:
+            views = {node: StoreView(each.store, each.weighted) for node, each in self._imports.items()}
+            self._starts = starts_of(rules, self._relations, views)
+        relations, done, until = self._relations, 0, monotonic() + _SECONDS
+        rows: Mapping[str, list[Row]] = {name: each.pending_rows() for name, each in relations.items()}
+        gave_up = False
+        few = thresholds.ROWS_ONE_BY_ONE
+        while 0 < sum(map(len, rows.values())) <= few and not gave_up and done < most and monotonic() < until:
+            interrupt.check()
+            for name, relation in relations.items():
+                relation.advance_by(rows.get(name, ()))
+            done += 1
+            derived = round_by_rows(self._starts, rows)
+            gave_up = derived is None
+            if derived is not None:
+                rows = new_rows(relations, derived)
+        for relation in relations.values():
+            relation.settle()
         if gave_up:
             self._small = -4 * thresholds.GENERAL_RUNS
-        return done, gave_up and done > 0
-
-    def _seen_by(self, rule: FixpointRule[Joiner], start: int) -> list[View | None]:
-        """What a rule sees of the other terms in round after round, where it starts from one of them."""
-        (seen,) = [seen for at, _, seen in rule.starts if at == start]
-        views = self._views(rule, start, seen)
-        for k, source in enumerate(rule.sources):
-            if k != start and isinstance(source, str):
-                views[k] = GrowingView(self._relations[source], seen[k])
-        return views
+        return done, gave_up
 
     def _views(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> list[View | None]:
         return [None if k == start else self._view(each, seen[k]) for k, each in enumerate(rule.sources)]

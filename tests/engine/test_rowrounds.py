@@ -1,16 +1,16 @@
-"""Rounds of a few rows, walked through row by row."""
+"""Rounds of a recursion from a few rows, row by row."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.inprocess.recursion import monotoneepoch
+from ddlog.engine.inprocess.recursion.memories import GrowingSets
 from ddlog.engine.inprocess.recursion.monotoneepoch import depths
-from ddlog.engine.inprocess.recursion.smallrounds import Walk
 from ddlog.errors.diagnostics import DDlogError
 
 # Two relations, two heads of one body, a negated import; some nodes have more neighbours than a walk takes.
@@ -54,16 +54,17 @@ STOPS = {7000, 20005, 399}
 
 @pytest.fixture
 def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of rounds of each walk."""
+    """The number of rounds that were run row by row, one after the other."""
     found: list[int] = []
-    original = Walk.rounds
+    original = GrowingSets._one_by_one
 
-    def noted(walk: Walk, most: int) -> tuple[int, bool]:
-        done, gave_up = original(walk, most)
-        found.append(done)
+    def noted(sets: GrowingSets, rules: Any, most: int) -> tuple[int, bool]:
+        done, gave_up = original(sets, rules, most)
+        if done:
+            found.append(done)
         return done, gave_up
 
-    monkeypatch.setattr(Walk, "rounds", noted)
+    monkeypatch.setattr(GrowingSets, "_one_by_one", noted)
     return found
 
 
