@@ -21,7 +21,7 @@ from ...durability.records import Stored
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
 from ...engine.spark.tables import LocalTable
-from ...errors.diagnostics import DDlogError
+from ...errors.diagnostics import system_errors
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
@@ -150,11 +150,8 @@ class FolderDurable(DurableState):
     @contextmanager
     def _using(self) -> Iterator[None]:
         """Turns what goes wrong with the folder, and failures of Spark, inside into DDlogErrors."""
-        with spark_failures():
-            try:
-                yield
-            except OSError as error:
-                raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+        with spark_failures(), system_errors(CannotUseState, self.folder.root):
+            yield
 
     def _holds_some(self, stored: Stored) -> bool:
         """Whether a relation has rows."""
@@ -278,9 +275,9 @@ class FolderDurable(DurableState):
                 written = [rows.write(self.folder.files, draft.folder, table) for rows, table in parts]
                 added = FolderSpan(self.epoch, self.epoch, "added", tuple(written))
                 self.folder.extend([added], self._program, self._stored)
-            except OSError as error:
+            except OSError:
                 self.folder.discard(draft)
-                raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+                raise
 
     # ------------------------------------------------------------- the past
 
