@@ -27,9 +27,9 @@ from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
 from ...sessions.persistence.durable import check_keepable
 from ...sessions.persistence.initialchanges import window_contents
-from ...sessions.persistence.kept_schema import kept_schema
+from ...sessions.persistence.kept_schema import KeptSchema, kept_schema
 from ...sessions.persistence.resumption import check_keys
-from ...sessions.persistence.stored_changes import StoredChanges, StoredNames
+from ...sessions.persistence.stored_changes import StoredChanges
 from ...sessions.persistence.windowcontents import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
@@ -109,7 +109,7 @@ class FolderDurable(DurableState):
                     self._fresh.add(name)
             kept[name] = found
         super().__init__(kept, windows.changes, needed.depth, durability, known.epoch, changed)
-        self._names = StoredNames(kept, needed.delays, needed.depth)
+        self._names = replace(needed, stored=kept)
         codec = host.codec
         self._rows = {
             each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self.stored.items()
@@ -369,7 +369,7 @@ class FolderRows(StoredChanges[FolderTable]):
 
     def __init__(
         self,
-        names: StoredNames,
+        names: KeptSchema,
         told: FolderHistory,
         windows: KeptWindows,
         reading: RowReader,
