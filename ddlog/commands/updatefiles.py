@@ -13,7 +13,7 @@ from typing import Protocol, TextIO
 
 from ..core import Index, Relation
 from ..errors import facts as errors
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, system_errors
 from ..errors.source import Source
 from ..io.decompression import unpacked
 from ..io.delimited import usual_shape
@@ -94,10 +94,8 @@ def check_updates(name: str) -> None:
         return
     if Path(name).is_dir():
         raise DDlogError([errors.DirectoryForFile(name)])
-    try:
+    with system_errors(errors.CannotRead, name):
         Path(name).stat()
-    except OSError as error:
-        raise DDlogError([errors.CannotRead(name, error.strerror or str(error))]) from None
 
 
 def _follow(

@@ -10,12 +10,11 @@ import os
 import re
 import shutil
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..engine.runtime import Sealed
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, system_errors
 from ..errors.facts import CannotWrite
 from ..errors.follow import OutputOfAnotherRun
 from ..sessions.results import Changes
@@ -36,7 +35,7 @@ class EpochFiles:
     def continue_after(self, last: int) -> None:
         """Begins after the last recorded epoch, -1 if there is none. Raises DDlogError if the directory has
         later epochs."""
-        with self._reported():
+        with system_errors(CannotWrite, self._home):
             _make(self._home)
             for path in sorted(self._home.iterdir()):
                 found = _FOLDER.match(path.name)
@@ -55,7 +54,7 @@ class EpochFiles:
         """Writes the changes of an epoch to its hidden folder. Raises DDlogError."""
         named = [name for name in changes if name in self._names]
         draft = self._draft(epoch)
-        with self._reported():
+        with system_errors(CannotWrite, self._home):
             if draft.exists():
                 shutil.rmtree(draft)
                 _sync(self._home)
@@ -71,20 +70,13 @@ class EpochFiles:
 
     def publish(self, epoch: int) -> None:
         """Publishes the changes of an epoch, if it has any. Raises DDlogError."""
-        with self._reported():
+        with system_errors(CannotWrite, self._home):
             if self._draft(epoch).is_dir():
                 os.rename(self._draft(epoch), self._home / f"epoch={epoch}")
                 _sync(self._home)
 
     def _draft(self, epoch: int) -> Path:
         return self._home / f".epoch={epoch}"
-
-    @contextmanager
-    def _reported(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise DDlogError([CannotWrite(str(self._home), error.strerror or str(error))]) from None
 
 
 def _make(folder: Path) -> None:

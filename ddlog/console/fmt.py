@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import difflib
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from tempfile import NamedTemporaryFile
+from pathlib import Path
 
-from ..errors.diagnostics import DDlogError, Diagnostic, counted
-from ..errors.facts import CannotRead, CannotWrite
+from ..errors.diagnostics import DDlogError, Diagnostic, counted, system_errors
+from ..errors.facts import CannotRead
 from ..errors.formatting import NotFormatted
-from ..errors.source import Source, not_utf8, program_bytes, program_text
+from ..errors.source import Source, program_bytes, program_text
 from ..formatting.commandfiles import formatted_commands
 from ..formatting.program import formatted
+from ..io.write import replacing
 
 STDIN = "-"
 
@@ -68,14 +68,8 @@ def _files(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _read(path: str) -> str:
-    try:
-        content = sys.stdin.buffer.read() if path == STDIN else program_bytes(path)
-        return program_text(content)
-    except UnicodeDecodeError as error:
-        reason = not_utf8(error)
-    except OSError as error:
-        reason = error.strerror or str(error)
-    raise DDlogError([CannotRead(path, reason)])
+    with system_errors(CannotRead, path):
+        return program_text(sys.stdin.buffer.read() if path == STDIN else program_bytes(path))
 
 
 def _formatted(path: str, text: str, options: FormatOptions) -> str:
@@ -101,19 +95,5 @@ def _give(path: str, before: str, after: str, options: FormatOptions) -> None:
     elif path == STDIN:
         sys.stdout.write(after)
     else:
-        _write(path, after)
-
-
-def _write(path: str, text: str) -> None:
-    """Replaces a file by its new contents: all of them, or none."""
-    target, scratch = os.path.realpath(path), ""
-    try:
-        with NamedTemporaryFile("wb", dir=os.path.dirname(target), delete=False) as file:
-            scratch = file.name
-            file.write(text.encode())
-        shutil.copymode(target, scratch)
-        os.replace(scratch, target)
-    except OSError as error:
-        if scratch and os.path.exists(scratch):
-            os.unlink(scratch)
-        raise DDlogError([CannotWrite(path, error.strerror or str(error))]) from None
+        with replacing(Path(path)) as out:
+            out.write(after.encode())

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, system_errors
 from ..errors.facts import CannotRead
 from ..errors.options import CannotBeCombined
-from ..errors.source import Source, not_utf8, program_text
+from ..errors.source import Source, program_text
 
 _PLACE = "<-c>"
 """Stands for the text of -c among the arguments, and is its name in errors."""
@@ -53,7 +53,5 @@ def _given(arguments: argparse.Namespace) -> Source:
 def _piped(arguments: argparse.Namespace) -> Source:
     if arguments.parser.prog.endswith(" repl") or "-" in getattr(arguments, "updates", ()):
         raise DDlogError([CannotBeCombined("the program -", "commands of standard input")])
-    try:
+    with system_errors(CannotRead, "<stdin>"):
         return Source("<stdin>", program_text(sys.stdin.buffer.read()))
-    except UnicodeDecodeError as error:
-        raise DDlogError([CannotRead("<stdin>", not_utf8(error))]) from None

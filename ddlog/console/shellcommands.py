@@ -15,11 +15,11 @@ from typing import Protocol
 
 from ..commands.interpreter import Action, Interpreter
 from ..commands.scanner import Scanner
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, system_errors
 from ..errors.facts import CannotRead
 from ..errors.options import BadOptionValue
 from ..errors.shell import FileIsThere, NoEditor, NothingLoaded
-from ..errors.source import not_utf8, program_text
+from ..errors.source import program_text
 from ..errors.state import EpochExpected
 from ..io.write import replacing
 from ..sessions.results import Changes
@@ -98,12 +98,8 @@ def _load(shell: Conversation, rest: str) -> None:
 
 
 def _text(path: Path) -> str:
-    try:
+    with system_errors(CannotRead, path):
         return program_text(path.read_bytes())
-    except OSError as error:
-        raise DDlogError([CannotRead(str(path), error.strerror or str(error))]) from None
-    except UnicodeDecodeError as error:
-        raise DDlogError([CannotRead(str(path), not_utf8(error))]) from None
 
 
 def _save(shell: Conversation, rest: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from ..core import Relation
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import system_errors
 from ..errors.facts import CannotWrite
 from ..io.delimitedfiles import csv_header
 from ..io.filenames import file_name
@@ -113,10 +113,8 @@ class FileSink:
 
 def _open(path: Path) -> TextIO:
     """A new text file. Raises DDlogError."""
-    try:
+    with system_errors(CannotWrite, path):
         return path.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise DDlogError([CannotWrite(str(path), error.strerror or str(error))]) from None
 
 
 class RowWriters:

@@ -20,7 +20,6 @@ from ..errors.diagnostics import DDlogError
 from ..errors.state import EarlierNotKept, NotKeptOnDisk
 
 Durability = Literal["commit", "interval", "exit"]
-DURABILITIES: Final[tuple[Durability, ...]] = ("commit", "interval", "exit")
 INTERVAL: Final = 0.5
 """Seconds that an epoch waits for others. With the time to write them, that is to stay below a second."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors.diagnostics import DDlogError, counted
+from ..errors.diagnostics import DDlogError, counted, system_errors
 from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
 from ..io.filenames import file_name
@@ -150,14 +150,12 @@ def write_export(table: pa.Table, directory: str, relation: str) -> str:
     import pyarrow.parquet as pq
 
     target = Path(directory) / file_name(relation, ".parquet" if table.column_names else ".jsonl")
-    try:
+    with system_errors(CannotWrite, target):
         target.parent.mkdir(parents=True, exist_ok=True)
         if table.column_names:
             pq.write_table(table, target)
         else:
             target.write_text("{}\n" * table.num_rows, encoding="utf-8")
-    except OSError as error:
-        raise DDlogError([CannotWrite(str(target), error.strerror or str(error))]) from None
     return str(target)
 
 

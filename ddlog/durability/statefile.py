@@ -9,7 +9,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from ..errors.diagnostics import DDlogError, counted
+from ..errors.diagnostics import DDlogError, counted, system_errors
 from ..errors.state import CannotUseState, NotAState, StateDamaged, StateOfOtherVersion
 from . import connections
 from .lock import is_locked
@@ -22,10 +22,8 @@ from .walog import PAGE, lost_commits, read_log
 def reachable(path: Path) -> bool:
     """True, unless it cannot be told whether a file is there, or it is a device or a pipe: raises
     DDlogError."""
-    try:
+    with system_errors(CannotUseState, path):
         special = path.exists() and not (path.is_file() or path.is_dir())
-    except OSError as error:
-        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
     if special:
         raise DDlogError([NotAState(str(path), "it is no file that keeps what is written")])
     return True
@@ -70,11 +68,8 @@ def _check_writable(path: Path) -> None:
 def check_header(path: Path) -> None:
     """Raises DDlogError for a file that is surely no state. A new state may have one page without a mark, and
     what is in SQLite's log or journal is not in it yet."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError as error:
-        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+    with system_errors(CannotUseState, path), path.open("rb") as file:
+        head = file.read(100)
     if len(head) < 100 or any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal")):
         return
     if not head.startswith(b"SQLite format 3\0"):

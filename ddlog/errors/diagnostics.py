@@ -20,13 +20,14 @@ import os
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from string import Formatter
 from typing import Any, ClassVar
 
 from .lazyclasses import Declared
-from .source import Span
+from .source import Span, not_utf8
 from .visible import visible
 
 
@@ -127,6 +128,20 @@ class DDlogError(Exception):
         parts = (f"{os.sep}IPython{os.sep}", *(os.path.join(home, each, "") for each in _PACKAGES))
         own = [each for each in extract_tb(self.__traceback__) if not any(p in each.filename for p in parts)]
         return [*(f"line {each.lineno}: {each.line}" for each in own), *str(self).split("\n")]
+
+
+@contextmanager
+def system_errors(kind: Callable[[str, str], Diagnostic], place: object) -> Iterator[None]:
+    """Turns OSErrors inside, and texts of programs that are not UTF-8, into errors of a kind: that a place
+    cannot be read, say, and the reason."""
+    try:
+        yield
+        return
+    except UnicodeDecodeError as error:
+        reason = not_utf8(error)
+    except OSError as error:
+        reason = error.strerror or str(error)
+    raise DDlogError([kind(str(place), reason)]) from None
 
 
 class DDlogWarning(UserWarning):

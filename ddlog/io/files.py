@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..errors import facts as errors
-from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.diagnostics import DDlogError, Diagnostic, system_errors
 from ..errors.nearest import nearest
 from .dialects import PLAIN, Dialect
 from .formats import FORMATS, TEXT_FORMATS
@@ -123,10 +123,8 @@ def _entries(folder: Path) -> list[Path]:
         if folder.suffix:
             raise DDlogError([errors.CannotRead(path=str(folder), reason="No such file or directory")])
         raise DDlogError([errors.NoSuchDirectory(path=str(folder))])
-    try:
+    with system_errors(errors.CannotRead, folder):
         entries = sorted(folder.iterdir())
-    except OSError as error:
-        raise DDlogError([errors.CannotRead(path=str(folder), reason=error.strerror or str(error))]) from None
     return [path for path in entries if not path.name.startswith((".", "_"))]
 
 

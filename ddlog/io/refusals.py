@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TextIO, TypeAlias
 
 from ..errors import facts as errors
-from ..errors.diagnostics import DDlogError, counted
+from ..errors.diagnostics import DDlogError, counted, system_errors
 
 Refuse: TypeAlias = Callable[[DDlogError], None]
 """Takes the error of a line that is wrong. If it returns, the line is skipped."""
@@ -46,10 +46,8 @@ class Skipped:
 
 
 def _open(path: str) -> TextIO:
-    try:
+    with system_errors(errors.CannotWrite, path):
         return open(path, "w", encoding="utf-8")
-    except OSError as error:
-        raise DDlogError([errors.CannotWrite(path, error.strerror or str(error))]) from None
 
 
 def skipping(on_error: str) -> Skipped | None:

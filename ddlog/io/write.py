@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..core import Relation
 from ..errors import facts as errors
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, system_errors
 from .columns import TypeDefs
 from .filenames import file_name
 from .formats import TEXT_FORMATS, Row, TextFormat, table_format, text_format
@@ -84,36 +85,34 @@ def _texts(
 
 def make_directory(directory: Path) -> None:
     """Makes a directory for output, and checks that files can be written there. Raises DDlogError."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except FileExistsError:
-        raise DDlogError([errors.NotADirectory(path=str(directory))]) from None
-    except OSError as error:
-        raise DDlogError(
-            [errors.CannotWrite(path=str(directory), reason=error.strerror or str(error))]
-        ) from None
+    with system_errors(errors.CannotWrite, directory):
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                pass
+        except FileExistsError:
+            raise DDlogError([errors.NotADirectory(path=str(directory))]) from None
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that replaces `path` when the block ends without an error. Raises DDlogError."""
+    """A file that replaces `path`, or the file to which that links, when the block ends without an error. Who
+    may read and write it stays. Raises DDlogError."""
     temporary: Path | None = None
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        os.fchmod(descriptor, 0o666 & ~_umask())
-        with os.fdopen(descriptor, "wb") as out:
-            yield out
-        temporary.replace(path)
-        temporary = None
-    except OSError as error:
-        raise DDlogError([errors.CannotWrite(path=str(path), reason=error.strerror or str(error))]) from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink()
+    with system_errors(errors.CannotWrite, path):
+        try:
+            target = path.resolve()
+            descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            temporary = Path(name)
+            os.fchmod(descriptor, S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+            with os.fdopen(descriptor, "wb") as out:
+                yield out
+            temporary.replace(target)
+            temporary = None
+        finally:
+            if temporary is not None:
+                with suppress(OSError):
+                    temporary.unlink()
 
 
 def _umask() -> int:

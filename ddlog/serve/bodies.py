@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..durability.records import KEY
@@ -70,6 +71,15 @@ def text_of(body: bytes) -> str:
         return body.decode()
     except UnicodeDecodeError as error:
         raise DDlogError([BadRequest(f"the body is not UTF-8: {error.reason}")]) from None
+
+
+@contextmanager
+def reading_values() -> Iterator[None]:
+    """Turns what readers of values raise inside into errors of a request."""
+    try:
+        yield
+    except (ValueError, RecursionError) as error:
+        raise DDlogError([BadRequest(reason(error))]) from None
 
 
 def object_of(body: bytes, **fields: tuple[type, ...]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram, Column, Relation
@@ -30,8 +29,7 @@ from ..sessions.transactions.inputs import Inputs
 from ..sessions.transactions.transaction import Transaction
 from ..values.fromjson import from_json
 from ..values.rows import Row
-from ..values.structs import reason
-from .bodies import checked_fields
+from .bodies import checked_fields, reading_values
 from .jsonforms import carried
 from .parameters import received_parameters
 from .rowbytes import TypeDefs, packed
@@ -148,7 +146,8 @@ def _size(service: Service, session: Session, given: Mapping[str, Any]) -> int:
 
 def _lookup(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
     declared = _kept(session, given["relation"])
-    rows = _read(lambda: [row_from_json(each, declared, session.typedefs) for each in given["rows"]])
+    with reading_values():
+        rows = [row_from_json(each, declared, session.typedefs) for each in given["rows"]]
     return tuple(session.state.host.runtime.lookup(declared.name, rows))
 
 
@@ -160,17 +159,11 @@ def _find(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
         if name not in types:
             raise DDlogError([BadRequest(f"{declared.name} has no column {name}")])
         at, of = types[name]
-        wanted[at] = _read(partial(from_json, value, of, session.typedefs))
+        with reading_values():
+            wanted[at] = from_json(value, of, session.typedefs)
     if not wanted:
         raise DDlogError([BadRequest("`values` names a column at least")])
     return Part(declared.columns, session.state.host.runtime.find(declared.name, wanted), None)
-
-
-def _read(read: Callable[[], Any]) -> Any:
-    try:
-        return read()
-    except (ValueError, RecursionError) as error:
-        raise DDlogError([BadRequest(reason(error))]) from None
 
 
 def _query(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
@@ -194,8 +187,8 @@ def _explained(word: str) -> Callable[[Service, Session, Mapping[str, Any]], Any
         row: tuple[Any, ...] = ()
         if "row" in asked:
             declared = session.state.declared(relation)
-            data = asked.pop("row")
-            row = (_read(lambda: row_from_json(data, declared, session.typedefs)),)
+            with reading_values():
+                row = (row_from_json(asked.pop("row"), declared, session.typedefs),)
         found = getattr(session, word)(relation, *row, **asked)
         return tuple(map(_told, found)) if word == "why_all" else _told(found)
 
@@ -256,10 +249,8 @@ class _Noting(Transaction):
 def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
     from ..sessions.statements import execute, select
 
-    try:
+    with reading_values():
         parameters = received_parameters(given["parameters"])
-    except ValueError as error:
-        raise DDlogError([BadRequest(str(error))]) from None
     statement = _Statement(service, session)
     transaction = statement.transaction
     assert isinstance(transaction, _Noting)

@@ -28,6 +28,7 @@ from ..sessions.session import Session
 from ..types import Bit, Bool, Float, Signed, String, Type
 from ..values.rows import Row
 from .answers import ARROW, JSON, arrow_parts, body_of, columns_of
+from .bodies import reading_values
 from .failures import told
 
 WORDS = ("why", "why_all", "why_not", "why_ends", "why_change")
@@ -160,10 +161,8 @@ def explanation(session: Session, asked: Mapping[str, Any]) -> list[Explanation]
         given = [asked["question"]]
     elif "relation" in asked and "row" in asked:
         declared = session.state.declared(asked["relation"])
-        try:
+        with reading_values():
             row = row_from_json(asked["row"], declared, session.typedefs)
-        except ValueError as error:
-            raise DDlogError([BadRequest(str(error))]) from None
         given = [declared.name, row]
     else:
         raise DDlogError([BadRequest("a question has `question`, or `relation` and `row`")])

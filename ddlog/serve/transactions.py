@@ -9,14 +9,14 @@ Lines of JSON are the lines of a change file, without `commit`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from ..commands.changefiles import JsonReader
 from ..commands.commands import Clear, Start
-from ..commands.interpreter import placed
+from ..commands.interpreter import Command, placed
 from ..commands.update import Update
 from ..core import relation_named
 from ..errors.commands import BadCommand
@@ -155,11 +155,7 @@ def _excerpt(part: Any, levels: int = 6) -> Any:
 
 def _read(reader: JsonReader, part: Any, place: Callable[[], Span]) -> Iterator[Change]:
     try:
-        for command in reader.item_commands(part, place):
-            if isinstance(command.action, Update | Clear):
-                yield command.action, command.place
-            elif not isinstance(command.action, Start):
-                raise ValueError(f"a request is one transaction: leave out {command.word}")
+        yield from _changes(reader.item_commands(part, place))
     except DDlogError as error:
         raise placed(error, place()) from None
     except (ValueError, RecursionError) as error:
@@ -170,14 +166,16 @@ def read_lines(program: Program, text: str) -> PlacedUpdates:
     """The changes of lines of JSON. Raises DDlogError."""
     reader = JsonReader(program.relations, program.checked.typedefs, NAME)
     reader.feed(text)
-    found: list[Change] = []
-    for command in reader.commands(final=True):
+    return PlacedUpdates(tuple(_changes(reader.commands(final=True))))
+
+
+def _changes(commands: Iterable[Command]) -> Iterator[Change]:
+    for command in commands:
         if isinstance(command.action, Update | Clear):
-            found.append((command.action, command.place))
+            yield command.action, command.place
         elif not isinstance(command.action, Start):
             wrong = f"a request is one transaction: leave out {command.word}"
             raise DDlogError([BadCommand(wrong, span=command.place())])
-    return PlacedUpdates(tuple(found))
 
 
 def read_arrow(program: Program, body: bytes, relation: str, kind: str) -> TableChanges:

@@ -12,7 +12,6 @@ from .results.views import Changes
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..profiling.profile import Profile
     from .measuring.recorder import Recorder
 
 _LEAST = 1_000  # rows that the plans of a rule move to be shown
@@ -122,22 +121,11 @@ class SessionProfile:
             from .measuring.recorder import profile_of
 
             state = self._session.state
-            found = profile_of(state.program, state.host, state.kept, recorder)
-            yield from _times(found)
-            yield from summary(found)
+            yield from summary(profile_of(state.program, state.host, state.kept, recorder))
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):
                 yield f"{added:>+12,}  {removed:>+12,}  {name}"
-
-
-def _times(profile: Profile) -> Iterator[str]:
-    """The time of commits by relation, the dearest first."""
-    commits = f"{profile.commits} commit{'' if profile.commits == 1 else 's'}"
-    yield f"CPU: milliseconds in {commits}, by rule or relation: {profile.seconds * 1000:.3f}"
-    for stratum in profile.strata:
-        calls = max((each.calls for each in stratum.operators), default=0)
-        yield f"{stratum.seconds * 1000:>12.3f}  {calls:>6,}x  {stratum.name}"
 
 
 def _title(held: Held, known: Mapping[str, str]) -> str:

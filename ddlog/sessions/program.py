@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from .. import syntax
 from ..core import CheckedProgram, CheckedQuery, Index, Relation, relation_named
 from ..errors import facts
-from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
+from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render, system_errors
 from ..errors.facts import CannotRead
 from ..errors.lookups import NotDelayed, TakenByAnswer
 from ..errors.modules import required
 from ..errors.names import UnusedRelation
 from ..errors.options import BadOptionValue
-from ..errors.source import DIALECTS, Source, not_utf8, program_bytes, program_text
+from ..errors.source import DIALECTS, Source, program_bytes, program_text
 from ..errors.sql import SqlTooDeep
 from ..errors.typedefs import TypeTooLarge
 from ..errors.types import ExpressionTooDeep
@@ -130,13 +130,8 @@ def read_source(program: str | Path | Source) -> Source:
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith((".dl", ".sql"))):
         return Source("<program>", program)
-    try:
+    with system_errors(CannotRead, program):
         return Source(str(program), program_text(program_bytes(program)))
-    except UnicodeDecodeError as error:
-        reason = not_utf8(error)
-    except OSError as error:
-        reason = error.strerror or str(error)
-    raise DDlogError([CannotRead(str(program), reason)])
 
 
 class Program:

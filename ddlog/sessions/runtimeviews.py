@@ -10,8 +10,10 @@ from ..check.removals import readers, without_relation
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import StillUsed
+from ..errors.source import Source
 from ..errors.sql import NotAView
 from ..errors.unknown import UnknownName
+from ..formatting.program import formatted
 from .amendments import blanked, extended, imports_of, without
 from .program import Program
 
@@ -53,7 +55,8 @@ def views_text(program: Program, text: str, name: str) -> str:
 
     know_structs(program.checked.typedefs)
     source = program.source.another(name, text)
-    return rules_of(source, program.relations, imports_of(program), program.checked.typedefs.keys())
+    rules = rules_of(source, program.relations, imports_of(program), program.checked.typedefs.keys())
+    return formatted(Source(name, rules))
 
 
 def _view(program: Program, name: str) -> Relation | None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from .. import syntax
+from ..errors.source import Source
+from ..formatting.program import formatted
 from ..syntax.printing import module_text
 from .functors import FUNCTIONS_NAME
 
@@ -21,7 +23,8 @@ def program_text(name: str, remarks: Sequence[str], module: syntax.Module) -> st
         if fixed:
             sections += [each.span.source.text for each in part]
         else:
-            sections.append(module_text(syntax.Module(part, module.span)).rstrip("\n"))
+            text = module_text(syntax.Module(part, module.span))
+            sections.append(formatted(Source(name, text)).rstrip("\n"))
     return "\n\n".join(sections) + "\n"
 
 

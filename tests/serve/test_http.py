@@ -320,6 +320,21 @@ def test_a_body_that_cannot_be_meant_is_refused_in_few_words(
         assert len(answer.content) < 2_000
 
 
+def test_a_value_that_is_nested_too_deeply_is_refused(serving: Serving) -> None:
+    program = """
+typedef Chain = End{} | Link{rest: Intern<Chain>}
+input relation Has(chain: Chain)
+output relation Got(chain: Chain)
+Got(x) :- Has(x).
+"""
+    deep = '{"Link": {"rest": ' * 250 + '{"End": {}}' + "}}" * 250
+    asked = f'{{"method": "why", "arguments": {{"relation": "Got", "row": [{deep}]}}}}'
+    with serving(program).client() as client:
+        for path, body in (("/why", f'{{"relation": "Got", "row": [{deep}]}}'), ("/call", asked)):
+            answer = client.post(path, content=body, headers={"content-type": "application/json"})
+            assert answer.status_code == 400 and "nested too deeply" in answer.text, (path, answer.text)
+
+
 def stream(table: pa.Table) -> bytes:
     """A table as a stream of Arrow."""
     sink = io.BytesIO()

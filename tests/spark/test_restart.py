@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
 from ddlog.spark.state.durable import FolderDurable
 from ddlog.spark.streaming.epochs import StreamBatch, StreamEpochs
-from ddlog.spark.streaming.inputchange import RowsChange
+from ddlog.spark.streaming.inputchange import InputChange
 from ddlog.spark.streaming.stream import epochs_of
 
 from .streaming import PATHS, WINDOWED, Source, Told, closure, contents, edge, edges, program, run_once
@@ -155,6 +155,12 @@ BATCHES = [
 ]
 
 
+def changed(name: str, signed: Sequence[tuple[Any, int]]) -> InputChange:
+    """The change of a relation by rows with their signs."""
+    deleted, inserted = ([row for row, sign in signed if sign == each] for each in (-1, 1))
+    return InputChange(name, deleted, inserted)
+
+
 def applied(session: Session, spark: SparkSession, place: Path | None, first: int, last: int) -> list[Any]:
     """The changes of some of BATCHES, each an epoch of a stream."""
     told: list[Any] = []
@@ -164,7 +170,7 @@ def applied(session: Session, spark: SparkSession, place: Path | None, first: in
         told.append({name: changes.rows(name) for name in sorted(changes) if changes.rows(name)})
 
     for number in range(first, last):
-        changes = [RowsChange(name, rows) for name, rows in BATCHES[number]]
+        changes = [changed(name, rows) for name, rows in BATCHES[number]]
         found.apply(StreamBatch("s", "q", number), changes, tell)
     return told
 
@@ -201,7 +207,7 @@ def test_a_relation_that_is_read_with_a_delay_follows_other_rules(
         "input relation R(x: u8)\nrelation T(x: u8)\noutput relation S(x: u8)\n"
         "T(x + 10) :- R(x).\nS(x) :- T-1(x)."
     )
-    one, two, three = ([RowsChange("R", [((x,), 1)])] for x in (1, 2, 3))
+    one, two, three = ([InputChange("R", (), [(x,)])] for x in (1, 2, 3))
     for number, (each, change) in enumerate([(declared, one), (later, two), (later, three)]):
         session = each.session(engine="in-process")
         found = epochs_of(session, spark, tmp_path / "state")
@@ -237,7 +243,7 @@ def test_a_session_on_spark_gives_its_rows_to_the_state(spark: SparkSession, tmp
             session.insert("Visit", (7,), (7,))
             session.commit()
         found = epochs_of(session, spark, tmp_path / "state")
-        found.apply(StreamBatch("s", "q", number), [RowsChange("Edge", [((3, 4 + number), 1)])], None)
+        found.apply(StreamBatch("s", "q", number), [InputChange("Edge", (), [(3, 4 + number)])], None)
         pairs = {(1, 2), (2, 3), (3, 4), *([(3, 5)] if number else [])}
         assert contents(session, "Path") == closure(pairs)
         assert [count for _, count in session["Visit"].weighted()] == [2]
@@ -277,10 +283,9 @@ def test_windows_follow_streams_durably(spark: SparkSession, tmp_path: Path, eng
             told.append({name: changes.rows(name) for name in sorted(changes) if changes.rows(name)})
 
         for number in range(first, last):
-            rows = [(row, 1) for row in TIMES[number]]
             now = max(time for batch in TIMES[: number + 1] for _, time in batch)
-            before = [((row.time,), -1) for row in session["Now"]]
-            changes = [RowsChange("Event", rows), RowsChange("Now", [*before, ((now,), 1)])]
+            before = [(row.time,) for row in session["Now"]]
+            changes = [InputChange("Event", (), TIMES[number]), InputChange("Now", before, [(now,)])]
             found.apply(
                 StreamBatch("s", "q", number),
                 changes,

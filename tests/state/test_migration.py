@@ -6,13 +6,14 @@ import random
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import ddlog
 from ddlog.console.cli import main
 from ddlog.durability import reports
-from ddlog.durability.log import DURABILITIES
+from ddlog.durability.log import Durability
 
 from ..trying import is_long
 from .disk import LOSSES, Loss, disks, is_change
@@ -190,7 +191,7 @@ Twice(x) :- S'(x), S-2(x).
 """)
         for x in ("u16", "u64")
     )
-    for durability in DURABILITIES:
+    for durability in get_args(Durability):
         path = tmp_path / durability
         with old.session(state=path, durability=durability) as kept, new.session() as plain:
             kept.start()

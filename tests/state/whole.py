@@ -11,9 +11,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 from unittest import mock
 
-from ddlog.durability.log import DURABILITIES
+from ddlog.durability.log import Durability
 from ddlog.sessions.persistence import checkpoints
 
 from .crashes import Crashes, reference
@@ -32,7 +33,7 @@ def crashes(count: int) -> Counter[str]:
             place.mkdir()
             program = PLAIN if seed % 2 else PROGRAM
             known = reference(script(seed, 10 + seed % 20), place / "known", program)
-            for durability in DURABILITIES:
+            for durability in get_args(Durability):
                 found = Crashes(known, place / durability, random.Random(seed), durability)
                 found.all(1.0, 0.02)
                 counts += found.counts

@@ -13,17 +13,16 @@ from ...durability.forms import Rows
 from ...durability.history import Untold
 from ...durability.records import Stored
 from ...engine.runtime import Batch, Runtime
+from .kept_schema import KeptSchema
 from .keptrelations import KeptRelations
-from .stored_changes import SignedBatches, StoredChanges, StoredNames
+from .stored_changes import SignedBatches, StoredChanges
 from .windowcontents import KeptWindows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def window_contents(
-    windows: KeptWindows, names: StoredNames, now: int
-) -> Iterator[tuple[str, Stored, range]]:
+def window_contents(windows: KeptWindows, names: KeptSchema, now: int) -> Iterator[tuple[str, Stored, range]]:
     """Where the contents of windows as of an epoch are: the name of each, a stored relation, and the epochs
     after which what it held is in the window."""
     for name in windows.nodes:

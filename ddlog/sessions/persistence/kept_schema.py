@@ -14,15 +14,20 @@ if TYPE_CHECKING:
     from .windowcontents import KeptWindows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KeptSchema:
     """Relations by their names in the state: as the program has them, and as the state describes them, with
-    no ids. `delays` are the relations that are read with a delay, and `depth` is the longest delay."""
+    no ids before it has given them. `delays` are the relations that are read with a delay, each with its
+    source and the delay, and `depth` is the longest delay."""
 
     relations: dict[str, Relation]
     stored: dict[str, Stored]
     delays: dict[str, tuple[str, int]]
     depth: int
+
+    def source(self, name: str) -> Stored:
+        """The stored changes of a relation that is read with a delay."""
+        return self.stored.get(f"{name}{PAST}") or self.stored[name]
 
 
 def kept_schema(program: Program, computed: frozenset[str], windows: KeptWindows) -> KeptSchema:

@@ -23,8 +23,7 @@ from ...errors.state import KeyOfSeveral
 from ...values.layouts import Layouts
 from ..results.records import RecordColumns
 from ..transactions.durable_state import SignedRows
-from .kept_schema import kept_schema
-from .stored_changes import StoredNames
+from .kept_schema import KeptSchema, kept_schema
 from .windowcontents import KeptWindows
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ..program import Program
 
 
-class KeptRelations(StoredNames):
+class KeptRelations(KeptSchema):
     """The relations of a session that a file keeps. `stored` are the relations of the file by their names,
     and `forms` the forms of their rows by their ids; `delays` are the relations that are read with a delay,
     and `depth` is the longest delay. `fresh` are windows that a state which is begun does not know yet: they
@@ -52,7 +51,7 @@ class KeptRelations(StoredNames):
         self.store, self.windows = store, windows
         self._typedefs = program.checked.typedefs
         found = kept_schema(program, computed, windows)
-        self._relations, self.delays, self.depth = found.relations, found.delays, found.depth
+        super().__init__(found.relations, {}, found.delays, found.depth)
         self.fresh = self._new_windows(found.stored)
         known = store.program()
         self._text = texts(program.source.name, program.source.text, self.depth)
@@ -64,7 +63,7 @@ class KeptRelations(StoredNames):
 
     def form(self, name: str) -> RelationForm:
         """The form of the rows of a relation of the file."""
-        return RelationForm(self._relations[name].columns, self._typedefs)
+        return RelationForm(self.relations[name].columns, self._typedefs)
 
     def rows(self, name: str, signed: SignedRows) -> Rows:
         """Rows of values of a relation of the file, in the form of the file."""
@@ -73,7 +72,7 @@ class KeptRelations(StoredNames):
         return Rows(self._layouts(name).apart(columns) if columns else [], weights, None, len(signed))
 
     def _layouts(self, name: str) -> RecordColumns:
-        columns = ((each.name, each.type) for each in self._relations[name].columns)
+        columns = ((each.name, each.type) for each in self.relations[name].columns)
         return RecordColumns(columns, Layouts(self._typedefs))
 
     def _new_windows(self, wanted: Mapping[str, Stored]) -> dict[str, Stored]:
@@ -97,7 +96,7 @@ class KeptRelations(StoredNames):
         migration = Migration(str(self.store.path), typedefs, fill)
 
         def convert(old: Stored, new: Stored, table: pa.Table) -> pa.RecordBatch:
-            relation = self._relations[new.name]
+            relation = self.relations[new.name]
             columns, weights = migration.migrated(old, relation, table)
             parts = self._layouts(new.name).apart(columns.data)
             return RelationForm(relation.columns, typedefs).batch(Rows(parts, weights, None, columns.count))
@@ -106,7 +105,7 @@ class KeptRelations(StoredNames):
 
     def _check_key(self, program: Program, name: str, tables: Iterable[pa.Table]) -> None:
         """Raises DDlogError if two rows of an input, the sum of these changes, have the same primary key."""
-        relation, form = self._relations[name], self.form(name)
+        relation, form = self.relations[name], self.form(name)
         parts = [replace(form.rows(table), weights=weights_of(table)) for table in tables]
         if not parts:
             return
@@ -127,7 +126,7 @@ class KeptRelations(StoredNames):
 
     def take_in(self, stored: Stored) -> None:
         """Takes in a relation of the file that is none of the program."""
-        self._relations[stored.name] = relation_of(stored, str(self.store.path))
+        self.relations[stored.name] = relation_of(stored, str(self.store.path))
         self.forms[stored.id] = self.form(stored.name)
 
     @property

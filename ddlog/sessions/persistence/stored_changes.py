@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from ...durability.history import History
-from ...durability.inputs import PAST
 from ...durability.records import Stored
 from ...engine.runtime import Batch, Delta
 from ..transactions.delays import Kept
+from .kept_schema import KeptSchema
 
 if TYPE_CHECKING:
     from ..transactions.state import SessionState
@@ -21,23 +21,11 @@ PASSED = "$passed"
 """The end of the name under which the rows of an input are held that came and were forgotten at once."""
 
 
-class StoredNames:
-    """The relations of a state by their names; `delays` are those of the program that are read with a delay,
-    each with its source and the delay, and `depth` is the longest delay."""
-
-    def __init__(self, stored: dict[str, Stored], delays: Mapping[str, tuple[str, int]], depth: int) -> None:
-        self.stored, self.delays, self.depth = stored, delays, depth
-
-    def source(self, name: str) -> Stored:
-        """The stored changes of a relation that is read with a delay."""
-        return self.stored.get(f"{name}{PAST}") or self.stored[name]
-
-
 class StoredChanges(ABC, Generic[R]):
     """The contents of a state's relations, read as changes. All methods raise DDlogError, and OSError of a
     folder."""
 
-    def __init__(self, names: StoredNames, told: History[Any, R], runtime: Any) -> None:
+    def __init__(self, names: KeptSchema, told: History[Any, R], runtime: Any) -> None:
         """`runtime` is that of the session: in process, the one over fields."""
         self.names, self.told, self.runtime = names, told, runtime
 

@@ -27,6 +27,7 @@ from ...io.plainform import is_optional_string
 from ...io.utf8 import decode
 from ...lowering.builder import column as stored_column
 from ...types import String, Type
+from ...values.rows import Row
 from ..sessions.failures import fault_sql, fault_text, spark_failures, unless
 from ..types.cast import cast_cell, cast_function
 from ..types.cells import Cell, is_native, text_cell
@@ -115,6 +116,14 @@ class FactReader:
     def columns(self, relation: Relation) -> tuple[Stored, ...]:
         """The relation's columns as the engine describes them."""
         return tuple(stored_column(column.name, column.type) for column in relation.columns)
+
+    def rows(self, relation: Relation, frame: Any) -> list[Row]:
+        """The rows of a DataFrame of the relation's columns, on the driver. Raises DDlogError."""
+        with spark_failures():
+            table = frame.toArrow()
+        columns = enumerate(self.columns(relation))
+        data = [self.codec.decode(column, table.column(place)) for place, column in columns]
+        return list(zip(*data, strict=True))
 
     # ------------------------------------------------------------ forms
 

@@ -97,7 +97,7 @@ class BatchHost(SparkHost):
             self._reader.check(declared, table, name)
         cast = partial(self.cast, declared, table, name)
         batch = partial(self.runtime.batch_from, declared.name, cast)
-        return IncomingRows(batch, lambda: self._collected(declared, cast()))
+        return IncomingRows(batch, lambda: self._reader.rows(declared, cast()))
 
     def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:
         self._located.append((declared, found))

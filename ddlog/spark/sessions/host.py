@@ -144,7 +144,7 @@ class SparkHost:
         return self.frame_rows(declared, self.cast(declared, table, f"the DataFrame for {declared.name}"))
 
     def frame_rows(self, declared: Relation, cast: DataFrame) -> IncomingRows:
-        return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
+        return IncomingRows(partial(self._batch, declared, cast), partial(self._reader.rows, declared, cast))
 
     def query(
         self,
@@ -208,7 +208,7 @@ class SparkHost:
             return self._read_here(declared, found, note, refuse)
         whole = self._facts(declared, found, self._reader)
         batch = partial(self._located_batch, declared, whole, found)
-        return IncomingRows(batch, partial(self._collected, declared, whole))
+        return IncomingRows(batch, partial(self._reader.rows, declared, whole))
 
     def _read_here(
         self, declared: Relation, found: SparkFacts, note: Callable[[str], None], refuse: Refuse
@@ -248,14 +248,6 @@ class SparkHost:
         """The rows of a frame of the relation's columns as a batch, computed now. Raises DDlogError."""
         with spark_failures():
             return self.runtime.batch_from_frame(declared.name, frame)
-
-    def _collected(self, declared: Relation, frame: DataFrame) -> list[Row]:
-        """The rows of a frame of the relation's columns, on the driver. Raises DDlogError."""
-        with spark_failures():
-            table = frame.toArrow()
-        columns = self._reader.columns(declared)
-        data = [self.codec.decode(column, table.column(i)) for i, column in enumerate(columns)]
-        return list(zip(*data, strict=True))
 
     def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:
         """Facts as a batch. Raises DDlogError; for a fault in a short file of this machine with line and

@@ -21,15 +21,15 @@ from ...durability.records import Stored
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
 from ...engine.spark.tables import LocalTable
-from ...errors.diagnostics import DDlogError
+from ...errors.diagnostics import system_errors
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
 from ...sessions.options import SessionOptions
 from ...sessions.persistence.durable import check_keepable
 from ...sessions.persistence.initialchanges import window_contents
-from ...sessions.persistence.kept_schema import kept_schema
+from ...sessions.persistence.kept_schema import KeptSchema, kept_schema
 from ...sessions.persistence.resumption import check_keys
-from ...sessions.persistence.stored_changes import StoredChanges, StoredNames
+from ...sessions.persistence.stored_changes import StoredChanges
 from ...sessions.persistence.windowcontents import KeptWindows, kept_windows
 from ...sessions.program import Program
 from ...sessions.results.views import Changes
@@ -109,7 +109,7 @@ class FolderDurable(DurableState):
                     self._fresh.add(name)
             kept[name] = found
         super().__init__(kept, windows.changes, needed.depth, durability, known.epoch, changed)
-        self._names = StoredNames(kept, needed.delays, needed.depth)
+        self._names = replace(needed, stored=kept)
         codec = host.codec
         self._rows = {
             each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self.stored.items()
@@ -150,11 +150,8 @@ class FolderDurable(DurableState):
     @contextmanager
     def _using(self) -> Iterator[None]:
         """Turns what goes wrong with the folder, and failures of Spark, inside into DDlogErrors."""
-        with spark_failures():
-            try:
-                yield
-            except OSError as error:
-                raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+        with spark_failures(), system_errors(CannotUseState, self.folder.root):
+            yield
 
     def _holds_some(self, stored: Stored) -> bool:
         """Whether a relation has rows."""
@@ -278,9 +275,9 @@ class FolderDurable(DurableState):
                 written = [rows.write(self.folder.files, draft.folder, table) for rows, table in parts]
                 added = FolderSpan(self.epoch, self.epoch, "added", tuple(written))
                 self.folder.extend([added], self._program, self._stored)
-            except OSError as error:
+            except OSError:
                 self.folder.discard(draft)
-                raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+                raise
 
     # ------------------------------------------------------------- the past
 
@@ -372,7 +369,7 @@ class FolderRows(StoredChanges[FolderTable]):
 
     def __init__(
         self,
-        names: StoredNames,
+        names: KeptSchema,
         told: FolderHistory,
         windows: KeptWindows,
         reading: RowReader,

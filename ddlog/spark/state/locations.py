@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...durability.lock import StateLock
-from ...errors.diagnostics import DDlogError
+from ...errors.diagnostics import system_errors
 from ...errors.state import CannotUseState
 from .files import HadoopFiles, LocalFiles, local_folder
 from .folder import StateFolder
@@ -33,10 +33,8 @@ def files_at(place: str, spark: SparkSession | None) -> HadoopFiles | LocalFiles
     if path is not None:
         return LocalFiles(path)
     assert spark is not None
-    try:
+    with system_errors(CannotUseState, place):
         return HadoopFiles(spark, place)
-    except OSError as error:
-        raise DDlogError([CannotUseState(place, error.strerror or str(error))]) from None
 
 
 class _Held(StateLock):

@@ -16,7 +16,7 @@ from ...durability.records import Stored
 from ...durability.reports import exported_relations, report, write_export
 from ...durability.typetexts import relation_of, types_of
 from ...engine.spark.sqltext import quoted
-from ...errors.diagnostics import DDlogError, counted
+from ...errors.diagnostics import DDlogError, counted, system_errors
 from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
 from ...io.arrow import to_table
 from ...io.filenames import file_name
@@ -104,9 +104,8 @@ def _opened(place: str, read_only: bool = True) -> Iterator[StateFolder]:
     with spark_failures():
         folder = open_folder(place, spark, read_only, create=False)
         try:
-            yield folder
-        except OSError as error:
-            raise DDlogError([CannotUseState(place, error.strerror or str(error))]) from None
+            with system_errors(CannotUseState, place):
+                yield folder
         finally:
             folder.close()
 

@@ -17,7 +17,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...durability.positions import Position
@@ -27,11 +27,11 @@ from ...errors.follow import OpenTransaction
 from ...sessions.hosts.host import StreamHandle
 from ...sessions.results.views import Changes
 from ...sessions.session import Session
+from ..files.read import FactReader
 from ..sessions.failures import spark_failures
 from ..state.files import Files
 from ..types.codec import SparkCodec
-from .changelog import ChangeColumns, part, rows_of, signs
-from .inputchange import InputChange, RowsChange, runs
+from .inputchange import InputChange
 from .watermark import Clocks
 
 if TYPE_CHECKING:
@@ -55,16 +55,12 @@ class StreamEpochs:
     a folder a stream; None: the session has no state."""
 
     def __init__(self, session: Session, spark: SparkSession, files: Files | None) -> None:
-        self.session, self.spark, self.files = session, spark, files
+        self.session, self.files = session, files
         self.lock = threading.RLock()
         self.running: dict[str, StreamHandle] = {}
         self.clocks = Clocks(session)
-        self._codec = SparkCodec(session.typedefs)
+        self.reader = FactReader(spark, SparkCodec(session.typedefs), session.typedefs)
         self._told: dict[str, int] = {}  # the last batch of each stream that was told of
-
-    def columns(self, relation: str) -> ChangeColumns:
-        """The columns of a relation in tables of its changes."""
-        return ChangeColumns(self.session.program.relations[relation], self._codec)
 
     def position(self, stream: str) -> Position | None:
         """The last batch of a stream that the state has."""
@@ -144,27 +140,24 @@ class StreamEpochs:
         durable = self.session.state.durable
         with self._rolled_back():
             for change in changes:
-                with _persisted(change) as settled:
-                    self._put(settled)
+                self._put(change)
             advanced = durable.positions.advanced if durable is not None and self.files is not None else None
             with nullcontext() if advanced is None else advanced(batch.stream, batch.query, batch.number):
                 return self.session.commit()
 
     def _put(self, change: InputChange) -> None:
         """Gives a change to the session."""
-        if isinstance(change, RowsChange):
-            for op, run in runs(change.rows):
-                (self.session.insert_rows if op > 0 else self.session.delete_rows)(change.relation, run)
-            return
-        columns = self.columns(change.relation)
-        present = change.signs if len(change.signs) == 1 else signs(self.spark, change.frame)
-        for op in (op for op in (-1, 1) if op in present):
-            rows = part(self.spark, columns, change.frame, op)
-            if self.session.on_spark:
-                (self.session.insert if op > 0 else self.session.delete)(change.relation, rows)
+        session, declared = self.session, self.session.program.relations[change.relation]
+        for rows, put, put_rows in (
+            (change.deleted, session.delete, session.delete_rows),
+            (change.inserted, session.insert, session.insert_rows),
+        ):
+            if isinstance(rows, Sequence):
+                put_rows(change.relation, rows)
+            elif session.on_spark:
+                put(change.relation, rows)
             else:
-                put = self.session.insert_rows if op > 0 else self.session.delete_rows
-                put(change.relation, rows_of(rows, columns))
+                put_rows(change.relation, self.reader.rows(declared, rows))
 
     @contextmanager
     def _rolled_back(self) -> Iterator[None]:
@@ -179,16 +172,3 @@ class StreamEpochs:
     def _mismatch(self, stream: str, problem: str) -> DDlogError:
         root = self.files.root if self.files is not None else ""
         return DDlogError([CheckpointMismatch(root, stream, problem)])
-
-
-@contextmanager
-def _persisted(change: InputChange) -> Iterator[InputChange]:
-    """The change, read from memory: computed twice, it could differ."""
-    if isinstance(change, RowsChange):
-        yield change
-        return
-    kept = change.frame.persist()
-    try:
-        yield replace(change, frame=kept)
-    finally:
-        kept.unpersist()

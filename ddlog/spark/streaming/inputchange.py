@@ -1,4 +1,4 @@
-"""Changes of input relations that a batch makes: on Spark as a DataFrame, or on the driver as rows."""
+"""Changes of input relations that a batch makes, as DataFrames of Spark or as rows on the driver."""
 
 from __future__ import annotations
 
@@ -6,48 +6,27 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...codegen.sqlvalues import string
+from ...core import Relation
 from ...engine.spark.settings import is_connect
 from ...engine.spark.sqltext import quoted
-from ...io.columns import TypeDefs
+from ...values.rows import Row
 from ..files.read import FactReader
 from ..sessions.failures import fault_sql
-from .changelog import ChangeColumns, Signed, as_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
-class FrameChange:
-    """A change that Spark holds: a DataFrame with the columns that `changelog` describes. `signs` are the
-    only signs that its rows can have."""
+class InputChange:
+    """The rows that leave a relation, and those that come after that: rows, or DataFrames of its columns."""
 
     relation: str
-    frame: DataFrame
-    signs: tuple[int, ...] = (-1, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class RowsChange:
-    """A change on the driver: insertions (+1) and deletions (-1) of rows, one after another."""
-
-    relation: str
-    rows: Sequence[Signed]
-
-
-InputChange = FrameChange | RowsChange
-
-
-def runs(rows: Sequence[Signed]) -> Iterator[tuple[int, list[Any]]]:
-    """The changes of rows as runs of insertions (+1) or of deletions (-1)."""
-    begin = 0
-    for position in range(1, len(rows) + 1):
-        if position == len(rows) or rows[position][1] != rows[begin][1]:
-            yield rows[begin][1], [row for row, _ in rows[begin:position]]
-            begin = position
+    deleted: DataFrame | Sequence[Row]
+    inserted: DataFrame | Sequence[Row]
 
 
 @contextmanager
@@ -65,22 +44,17 @@ def bridged(spark: SparkSession, frame: DataFrame) -> Iterator[DataFrame]:
         spark.catalog.dropGlobalTempView(name)
 
 
-def typed_change(
-    spark: SparkSession, rows: DataFrame, columns: ChangeColumns, typedefs: TypeDefs, op: str, name: str
-) -> FrameChange:
+def typed_change(reader: FactReader, rows: DataFrame, relation: Relation, op: str, name: str) -> InputChange:
     """The change by the rows of a DataFrame. Its columns are cast to the relation's types, and a value that
     does not fit ends the job that reads it. A column with the name `op`, unless it is the relation's, holds
     the signs. `name` is how messages call the rows."""
-    relation = columns.relation
-    reader = FactReader(spark, columns.codec, typedefs)
     if op not in rows.columns or op in (each.name for each in relation.columns):
-        return FrameChange(relation.name, as_change(reader.table(relation, rows, name), columns, 1), (1,))
+        return InputChange(relation.name, (), reader.table(relation, rows, name))
     sign = _sign(op, name)
-    come, gone = (
-        as_change(reader.table(relation, rows.where(f"{sign} = {each}").drop(op), name), columns, each)
-        for each in (1, -1)
+    deleted, inserted = (
+        reader.table(relation, rows.where(f"{sign} = {each}").drop(op), name) for each in (-1, 1)
     )
-    return FrameChange(relation.name, come.unionAll(gone), (-1, 1))
+    return InputChange(relation.name, deleted, inserted)
 
 
 def _sign(column: str, name: str) -> str:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from ...errors.checkpoints import CheckpointNotLocal
-from ...errors.diagnostics import DDlogError
+from ...errors.diagnostics import DDlogError, system_errors
 from ...errors.state import CannotUseState, NotAState
 
 _FILE = ("state", "state-lock", "state-shm", "state-wal")
@@ -33,11 +33,9 @@ def state_place(directory: Path, on_spark: bool) -> Path:
 
 def prepare(directory: Path) -> None:
     """Makes a checkpoint directory, if it is missing. Raises DDlogError for one with other files."""
-    try:
+    with system_errors(CannotUseState, directory):
         directory.mkdir(parents=True, exist_ok=True)
         others = sorted(each for each in os.listdir(directory) if each.partition(".")[0] not in _OWN)
-    except OSError as error:
-        raise DDlogError([CannotUseState(str(directory), error.strerror or str(error))]) from None
     if others:
         reason = f"it is a folder with other files, such as {others[0]}"
         raise DDlogError([NotAState(str(directory), reason, "give an empty or new directory")])

@@ -203,19 +203,17 @@ def stream(
     if watermark is not None:
         epochs.clocks.join(watermark, name or relation)
     running = SparkStream(epochs, name or relation, on_change)
-    columns = epochs.columns(relation)
 
     @contextmanager
     def changes_of(frame: DataFrame) -> Iterator[Sequence[InputChange]]:
-        message_name = f"a batch for {relation}"
         with bridged(spark, frame) as batch:
-            if watermark is None:
-                yield [typed_change(spark, batch, columns, session.typedefs, op, message_name)]
-                return
-            kept = batch.persist()
+            kept = batch.persist()  # computed twice, it could differ
             try:
-                rows = watermark.columns(kept, declared)
-                change = typed_change(spark, rows, columns, session.typedefs, op, message_name)
+                rows = kept if watermark is None else watermark.columns(kept, declared)
+                change = typed_change(epochs.reader, rows, declared, op, f"a batch for {relation}")
+                if watermark is None:
+                    yield [change]
+                    return
                 with epochs.clocks.advanced(watermark, name or relation, kept) as advance:
                     yield [change, *advance]
             finally:

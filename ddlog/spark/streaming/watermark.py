@@ -20,7 +20,7 @@ from ...errors.follow import NotAClock, NoWatermark
 from ...errors.options import BadOptionValue
 from ...sessions.session import Session
 from ...types import BigInt, Bit, Signed, Type
-from .inputchange import RowsChange
+from .inputchange import InputChange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -79,7 +79,7 @@ class Clocks:
         self.marks.setdefault(watermark.clock.name, {}).setdefault(stream, None)
 
     @contextmanager
-    def advanced(self, watermark: Watermark, stream: str, batch: DataFrame) -> Iterator[list[RowsChange]]:
+    def advanced(self, watermark: Watermark, stream: str, batch: DataFrame) -> Iterator[list[InputChange]]:
         """The change of a clock for a batch of a stream. It counts if the block ends without an error."""
         clock = watermark.clock.name
         known, found = self.marks[clock], watermark.of(batch)
@@ -88,9 +88,9 @@ class Clocks:
         least = None if None in marks else min(each for each in marks if each is not None)
         if clock not in self.shown:
             self.shown[clock] = list(self.session[clock].stored)
-        rows, change = self.shown[clock], list[RowsChange]()
+        rows, change = self.shown[clock], list[InputChange]()
         if least is not None and (not rows or least > max(rows)[0]):
-            change = [RowsChange(clock, [*((row, -1) for row in rows), ((least,), 1)])]
+            change = [InputChange(clock, rows, [(least,)])]
         yield change
         known[stream] = own
         if change and least is not None:

@@ -1,11 +1,11 @@
-"""Declarations, rules and modules as text."""
+"""Declarations, rules and modules as text, a line each. `ddlog/formatting/` lays them out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from ... import syntax as ast
-from .expressions import ANY, POSTFIX, PREFIX, STEP, VALUE, WIDTH, arguments_text, braced, expression_text
+from .expressions import POSTFIX, PREFIX, VALUE, arguments_text, braced, expression_text
 from .types import result_text, type_text
 
 
@@ -31,11 +31,10 @@ def _paragraph(declaration: ast.Declaration) -> str:
     return type(declaration).__name__
 
 
-def declaration_text(declaration: ast.Declaration, indent: int = 0) -> str:
+def declaration_text(declaration: ast.Declaration) -> str:
     """A declaration with its attributes."""
     attributes = "" if isinstance(declaration, ast.ImportDecl) else _attributes(declaration.attributes)
-    separator = "\n" + " " * indent if attributes and not isinstance(declaration, ast.RuleDecl) else " "
-    return f"{attributes}{separator if attributes else ''}{_text(declaration, indent)}"
+    return f"{attributes}{' ' if attributes else ''}{_text(declaration)}"
 
 
 def _attributes(attributes: Iterable[ast.Attribute]) -> str:
@@ -46,7 +45,7 @@ def _attributes(attributes: Iterable[ast.Attribute]) -> str:
     return f"#[{shown}]" if shown else ""
 
 
-def _text(declaration: ast.Declaration, indent: int) -> str:
+def _text(declaration: ast.Declaration) -> str:
     match declaration:
         case ast.ImportDecl(module, alias):
             return f"import {module}{f' as {alias}' if alias else ''}"
@@ -57,7 +56,7 @@ def _text(declaration: ast.Declaration, indent: int) -> str:
         case ast.ExternTypeDecl(name, parameters):
             return f"extern type {name}{_parameters(parameters)}"
         case ast.FunctionDecl():
-            return _function(declaration, indent)
+            return _function(declaration)
         case ast.TransformerDecl(name, inputs, outputs):
             return f"extern transformer {name}({_fields(inputs)}) -> ({_fields(outputs)})"
         case ast.ApplyDecl(name, inputs, outputs):
@@ -68,13 +67,11 @@ def _text(declaration: ast.Declaration, indent: int) -> str:
         case ast.IndexDecl(name, fields, atom):
             return f"index {name}({_fields(fields)}) on {atom_text(atom)}"
         case ast.RuleDecl():
-            return (
-                f"{'initial ' * declaration.initial}{rule_text(declaration.heads, declaration.body, indent)}"
-            )
+            return f"{'initial ' * declaration.initial}{_rule(declaration.heads, declaration.body)}"
         case ast.ForDecl(statement):
-            return _statement(statement, indent)
+            return _statement(statement)
         case ast.LoopDecl():
-            return _loop(declaration, indent)
+            return _loop(declaration)
 
 
 def _parameters(names: Sequence[str]) -> str:
@@ -95,9 +92,7 @@ def _field(field: ast.Field) -> str:
 
 def _typedef(heading: str, constructors: Sequence[ast.ConstructorDecl]) -> str:
     shown = [_constructor(each, len(constructors) == 1) for each in constructors]
-    flat = f"{heading} {' | '.join(shown)}"
-    separator = "\n" + " " * STEP + "| "
-    return flat if len(flat) <= WIDTH else f"{heading} {separator.join(shown)}"
+    return f"{heading} {' | '.join(shown)}"
 
 
 def _constructor(each: ast.ConstructorDecl, alone: bool) -> str:
@@ -106,18 +101,15 @@ def _constructor(each: ast.ConstructorDecl, alone: bool) -> str:
     return f"{attributes}{' ' if attributes else ''}{each.name}{braces}"
 
 
-def _function(function: ast.FunctionDecl, indent: int) -> str:
+def _function(function: ast.FunctionDecl) -> str:
     given = ", ".join(map(_parameter, function.parameters))
     heading = f"function {function.name}({given}){result_text(function.result)}"
     match function.body:
         case None:
             return f"extern {heading}"
-        case ast.Block(items):
-            flat = f"{heading} {expression_text(function.body, ANY, WIDTH)}"
-            shown = [expression_text(each, ANY, indent + STEP) for each in items]
-            fits = len(items) == 1 and "\n" not in flat and indent + len(flat) <= WIDTH
-            return flat if fits else f"{heading} {braced(shown, ';', indent)}"
-    return f"{heading} = {expression_text(function.body, ANY, indent)}"
+        case ast.Block() as body:
+            return f"{heading} {expression_text(body)}"
+    return f"{heading} = {expression_text(function.body)}"
 
 
 def _parameter(parameter: ast.Parameter) -> str:
@@ -135,35 +127,27 @@ def _relation(relation: ast.RelationDecl) -> str:
     return f"{role}{relation.kind} {'&' * relation.by_ref}{relation.name}{of}{key}"
 
 
-def _loop(loop: ast.LoopDecl, indent: int) -> str:
+def _loop(loop: ast.LoopDecl) -> str:
     ends = [] if loop.rounds is None else [f"rounds {loop.rounds}"]
     if loop.empty is not None:
         ends.append(f"until empty({loop.empty})")
     elif loop.rounds is None and loop.empty_span is not None:
         ends.append("until unchanged")
     ends += [] if loop.most is None else [f"limit {loop.most}"]
-    inner = [declaration_text(each, indent + STEP) for each in loop.declarations]
-    return f"{' '.join(['loop', loop.name, *ends])} {braced(inner, '', indent)}"
+    return f"{' '.join(['loop', loop.name, *ends])} {braced(map(declaration_text, loop.declarations), '')}"
 
 
-def rule_text(heads: Iterable[ast.Atom], body: Iterable[ast.Clause], indent: int = 0) -> str:
-    """A rule on one line, or when it is long with a line for each clause."""
-    head, clauses = ", ".join(map(atom_text, heads)), [_clause(each, indent + STEP) for each in body]
-    if not clauses:
-        return f"{head}."
-    short = f"{head} :- {', '.join(clauses)}."
-    if indent + len(short) <= WIDTH and "\n" not in short:
-        return short
-    line = "\n" + " " * (indent + STEP)
-    return f"{head} :-{line}{f',{line}'.join(clauses)}."
+def _rule(heads: Iterable[ast.Atom], body: Iterable[ast.Clause]) -> str:
+    head, clauses = ", ".join(map(atom_text, heads)), [*map(_clause, body)]
+    return f"{head} :- {', '.join(clauses)}." if clauses else f"{head}."
 
 
-def _clause(clause: ast.Clause, indent: int) -> str:
+def _clause(clause: ast.Clause) -> str:
     match clause:
         case ast.Atom():
             return atom_text(clause)
         case ast.Condition(expr):
-            return expression_text(expr, ANY, indent)
+            return expression_text(expr)
         case ast.Inspect(expr):
             return f"Inspect {expression_text(expr)}"
 
@@ -179,38 +163,38 @@ def atom_text(atom: ast.Atom) -> str:
     return f"{before}{name}{args}{element}{location}"
 
 
-def _statement(statement: ast.Statement, indent: int) -> str:
+def _statement(statement: ast.Statement) -> str:
     match statement:
         case ast.ForStatement(pattern, atom, condition, body):
             before = "" if pattern is None else f"{expression_text(pattern, VALUE)} in "
             test = "" if condition is None else f" if {expression_text(condition)}"
-            return f"for ({before}{atom_text(atom)}{test}) {_statement(body, indent)}"
+            return f"for ({before}{atom_text(atom)}{test}) {_statement(body)}"
         case ast.IfStatement(condition, then, otherwise):
             heading = f"if ({expression_text(condition)})"
             if otherwise is None:
-                return f"{heading} {_statement(then, indent)}"
-            return f"{heading} {_enclosed(then, indent)} else {_statement(otherwise, indent)}"
+                return f"{heading} {_statement(then)}"
+            return f"{heading} {_enclosed(then)} else {_statement(otherwise)}"
         case ast.MatchStatement(arg, arms):
-            given = [f"{expression_text(p, VALUE)} -> {_statement(s, indent + STEP)}" for p, s in arms]
-            return f"match ({expression_text(arg)}) {braced(given, ',', indent)}"
+            given = [f"{expression_text(p, VALUE)} -> {_statement(s)}" for p, s in arms]
+            return f"match ({expression_text(arg)}) {braced(given, ',')}"
         case ast.LetStatement(pattern, value, body):
             target = pattern
             shown = expression_text(target, POSTFIX)
             if isinstance(target, ast.TypedExpr):
                 shown = f"{expression_text(target.arg, PREFIX)}: {type_text(target.type)}"
-            return f"{shown} = {expression_text(value)} in {_statement(body, indent)}"
+            return f"{shown} = {expression_text(value)} in {_statement(body)}"
         case ast.InsertStatement(atom):
             return atom_text(atom)
         case ast.BlockStatement(()):
             return "skip"
         case ast.BlockStatement(items):
-            return braced([_statement(each, indent + STEP) for each in items], ";", indent)
+            return braced(map(_statement, items), ";")
 
 
-def _enclosed(statement: ast.Statement, indent: int) -> str:
+def _enclosed(statement: ast.Statement) -> str:
     """A statement before `else`; in braces if it would take the `else` for its own."""
     block = ast.BlockStatement((statement,), statement.span)
-    return _statement(block if _is_open(statement) else statement, indent)
+    return _statement(block if _is_open(statement) else statement)
 
 
 def _is_open(statement: ast.Statement) -> bool:

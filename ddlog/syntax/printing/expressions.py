@@ -1,8 +1,4 @@
-"""Expressions as text, with parentheses only where they are needed.
-
-An expression stands on one line if it fits. A longer one has lines of its own for the statements of its
-blocks and the arms of its matches.
-"""
+"""Expressions as text on one line, with parentheses only where they are needed."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from ... import syntax as ast
 from ..operators import ORDERINGS, PRECEDENCE
 from .types import result_text, type_text
 
-WIDTH = 100
-STEP = 4  # of indentation
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 # How tightly an expression binds: an assignment, `if` and its like, the binary operators, a prefix, a cast.
@@ -24,16 +18,9 @@ PREFIX = len(PRECEDENCE)
 CAST, POSTFIX = PREFIX + 1, PREFIX + 2
 
 
-def expression_text(expr: ast.Expr, level: int = ANY, indent: int = 0) -> str:
+def expression_text(expr: ast.Expr, level: int = ANY) -> str:
     """An expression where nothing may stand that binds less tightly than `level`."""
-    flat = _enclosed(expr, level, _text(expr, None))
-    many = isinstance(expr, ast.Block) and len(expr.items) > 1
-    if indent + len(flat) <= WIDTH and not many:
-        return flat
-    return _enclosed(expr, level, _text(expr, indent))
-
-
-def _enclosed(expr: ast.Expr, level: int, text: str) -> str:
+    text = _text(expr)
     return text if _level(expr) >= level else f"({text})"
 
 
@@ -54,18 +41,11 @@ def _level(expr: ast.Expr) -> int:
     return POSTFIX
 
 
-def _part(expr: ast.Expr, level: int, indent: int | None) -> str:
-    if indent is not None:
-        return expression_text(expr, level, indent)
-    return _enclosed(expr, level, _text(expr, None))
-
-
 def _list(exprs: Iterable[ast.Expr]) -> str:
-    return ", ".join(_part(each, ANY, None) for each in exprs)
+    return ", ".join(expression_text(each) for each in exprs)
 
 
-def _text(expr: ast.Expr, indent: int | None) -> str:
-    """The text of an expression: on one line without an indentation."""
+def _text(expr: ast.Expr) -> str:
     match expr:
         case ast.Name(name):
             return name
@@ -84,69 +64,71 @@ def _text(expr: ast.Expr, indent: int | None) -> str:
         case ast.Interpolated(parts):
             return f'"{"".join(map(_spliced, parts))}"'
         case ast.Interned(value):
-            return f"i{_text(value, None)}"
+            return f"i{_text(value)}"
         case ast.VectorLit(items):
             return f"[{_list(items)}]"
         case ast.MapLit(pairs):
-            return f"[{', '.join(f'{_list([key])} -> {_list([value])}' for key, value in pairs)}]"
+            entries = (f"{expression_text(key)} -> {expression_text(value)}" for key, value in pairs)
+            return f"[{', '.join(entries)}]"
         case ast.TupleExpr(items):
             return f"({_list(items)})"
         case ast.Struct(constructor, args):
             return constructor if args is None else f"{constructor}{{{arguments_text(args)}}}"
         case ast.Closure(parameters, result, body):
             shown = ", ".join(map(_parameter, parameters))
-            return f"|{shown}|{result_text(result)} {_part(body, ANY, indent)}"
+            return f"|{shown}|{result_text(result)} {expression_text(body)}"
         case ast.Unary(op, arg):
-            return f"{op}{' ' if op == 'not' else ''}{_part(arg, PREFIX, None)}"
+            return f"{op}{' ' if op == 'not' else ''}{expression_text(arg, PREFIX)}"
         case ast.Binary(op, left, right):
             own = PRECEDENCE[op]
-            first = _part(left, own + (op in ORDERINGS), None)
-            return f"{first} {op} {_part(right, own + 1, None)}"
+            first = expression_text(left, own + (op in ORDERINGS))
+            return f"{first} {op} {expression_text(right, own + 1)}"
         case ast.Assign(ast.TypedExpr(target, of), value):
-            return f"{_part(target, POSTFIX, None)}: {type_text(of)} = {_part(value, VALUE, indent)}"
+            return f"{expression_text(target, POSTFIX)}: {type_text(of)} = {expression_text(value, VALUE)}"
         case ast.Assign(target, value):
-            return f"{_part(target, VALUE, None)} = {_part(value, VALUE, indent)}"
+            return f"{expression_text(target, VALUE)} = {expression_text(value, VALUE)}"
         case ast.TypedExpr(arg, of):
-            return f"({_part(arg, CAST, None)}: {type_text(of)})"
+            return f"({expression_text(arg, CAST)}: {type_text(of)})"
         case ast.Cast(arg, of):
-            return f"{_part(arg, CAST, None)} as {type_text(of)}"
+            return f"{expression_text(arg, CAST)} as {type_text(of)}"
         case ast.Slice(arg, high, low):
-            return f"{_part(arg, POSTFIX, None)}[{high}:{low}]"
+            return f"{expression_text(arg, POSTFIX)}[{high}:{low}]"
         case ast.GetField(arg, name):
-            return f"{_part(arg, POSTFIX, None)}.{name}"
+            return f"{expression_text(arg, POSTFIX)}.{name}"
         case ast.GetItem(arg, index):
-            return f"{_part(arg, POSTFIX, None)}.{index}"
+            return f"{expression_text(arg, POSTFIX)}.{index}"
         case ast.Call(function, args):
-            called = _part(function, POSTFIX, None)
+            called = expression_text(function, POSTFIX)
             field = isinstance(function, ast.GetField)  # and no method
             return f"{f'({called})' if field else called}({_list(args)})"
         case ast.MethodCall(arg, name, args):
-            return f"{_part(arg, POSTFIX, None)}.{name}({_list(args)})"
+            return f"{expression_text(arg, POSTFIX)}.{name}({_list(args)})"
         case ast.Try(arg):
-            return f"{_part(arg, POSTFIX, None)}?"
+            return f"{expression_text(arg, POSTFIX)}?"
         case ast.GivenValue(name):
             return f"{{{name}}}"
         case ast.Block(items):
-            return _block(items, indent)
+            return braced(map(expression_text, items), ";")
         case ast.If():
-            return _if(expr, indent)
+            return _if(expr)
         case ast.Match(matched, arms):
-            given = [(each.pattern, _part(each.body, ANY, _inside(indent))) for each in arms]
-            shown_arms = [f"{_part(pattern, VALUE, None)} -> {body}" for pattern, body in given]
-            return f"match ({_list([matched])}) {braced(shown_arms, ',', indent)}"
+            cases = [
+                f"{expression_text(each.pattern, VALUE)} -> {expression_text(each.body)}" for each in arms
+            ]
+            return f"match ({expression_text(matched)}) {braced(cases, ',')}"
         case ast.For(pattern, collection, body):
-            heading = f"for ({_part(pattern, VALUE, None)} in {_list([collection])})"
-            return f"{heading} {_part(body, ANY, indent)}"
+            heading = f"for ({expression_text(pattern, VALUE)} in {expression_text(collection)})"
+            return f"{heading} {expression_text(body)}"
         case ast.Break():
             return "break"
         case ast.Continue():
             return "continue"
         case ast.Return(value):
-            return "return" if value is None else f"return {_part(value, ANY, None)}"
+            return "return" if value is None else f"return {expression_text(value)}"
         case ast.Binding(name, pattern):
-            return f"{name} @ {_part(pattern, PREFIX, None)}"
+            return f"{name} @ {expression_text(pattern, PREFIX)}"
         case ast.FlatMap(arg):
-            return f"FlatMap({_list([arg])})"
+            return f"FlatMap({expression_text(arg)})"
         case ast.Aggregate(keys, value):
             return f"Aggregate({_list([keys, value])})"
 
@@ -176,7 +158,7 @@ def _spliced(part: ast.Expr) -> str:
     """A part of a text with code in it. The code is escaped once more."""
     if isinstance(part, ast.StringLit):
         return _escaped(part.value)
-    code = _part(part, ANY, None).replace("\\", "\\\\").replace('"', '\\"')
+    code = expression_text(part).replace("\\", "\\\\").replace('"', '\\"')
     return f"${{{code}}}"
 
 
@@ -189,34 +171,20 @@ def _parameter(parameter: ast.ClosureParameter) -> str:
 def arguments_text(args: Iterable[ast.Argument]) -> str:
     """The arguments of a struct or an atom."""
     shown = ((f".{each.name} = " if each.name is not None else "", each.value) for each in args)
-    return ", ".join(f"{name}{_part(value, ANY, None)}" for name, value in shown)
+    return ", ".join(f"{name}{expression_text(value)}" for name, value in shown)
 
 
-def _inside(indent: int | None) -> int | None:
-    return None if indent is None else indent + STEP
+def braced(items: Iterable[str], separator: str) -> str:
+    """Items in braces."""
+    return f"{{ {f'{separator} '.join(items)} }}"
 
 
-def braced(items: Iterable[str], separator: str, indent: int | None) -> str:
-    """Items in braces: on one line without an indentation, otherwise a line each."""
-    if indent is None:
-        return f"{{ {f'{separator} '.join(items)} }}"
-    inner = " " * (indent + STEP)
-    return "{\n" + f"{separator}\n".join(f"{inner}{each}" for each in items) + "\n" + " " * indent + "}"
-
-
-def _block(items: tuple[ast.Expr, ...], indent: int | None) -> str:
-    return braced([_part(each, ANY, _inside(indent)) for each in items], ";", indent)
-
-
-def _if(expr: ast.If, indent: int | None) -> str:
-    heading = f"if ({_list([expr.condition])})"
+def _if(expr: ast.If) -> str:
+    heading = f"if ({expression_text(expr.condition)})"
     if expr.otherwise is None:
-        return f"{heading} {_part(expr.then, VALUE, indent)}"
+        return f"{heading} {expression_text(expr.then, VALUE)}"
     open_ended = isinstance(expr.then, ast.If | ast.For | ast.Return | ast.Closure)
-    then = _part(expr.then, PREFIX if open_ended else ANY, indent)
+    then = expression_text(expr.then, PREFIX if open_ended else ANY)
     otherwise = expr.otherwise
     level = VALUE if isinstance(otherwise, ast.If) else ANY if isinstance(otherwise, ast.Assign) else PREFIX
-    shown = _part(otherwise, level, indent)
-    if indent is None or "\n" in then:
-        return f"{heading} {then} else {shown}"
-    return f"{heading} {then}\n{' ' * indent}else {shown}"
+    return f"{heading} {then} else {expression_text(otherwise, level)}"
