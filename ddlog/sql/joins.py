@@ -225,6 +225,8 @@ def _read(
                     value = made
                 entries.append(VisibleColumn(alias, name, block.output.say(value, name, alias)))
             return JoinedTables(items, entries)
+    if block.capture is not None:
+        found = replace(found, domain=tuple(block.capture.here(each) or each for each in found.domain))
     body = SqlBody()
     values = translator.opened(found, body)
     shown = [*names, *found.names[len(names) :]]

@@ -116,6 +116,7 @@ class Translator:
             kept: NamedRows | SqlQuery = found
             if (
                 uses[name] > 1
+                or (capture is not None and capture.values)
                 or found.is_set
                 or len(found.branches) != 1
                 or not found.branches[0].body.is_plain
