@@ -60,6 +60,8 @@ SELECT q.u, q.k FROM (t JOIN p ON a = c) AS q(u, a, v) WHERE q.v > 1
 SELECT q.u, q.k FROM (t LEFT JOIN p ON a = c) AS q(u) WHERE q.k IS NULL
 SELECT q.v, q.pk FROM (p RIGHT JOIN t ON a = c) AS q(u, v) WHERE q.pk > 2
 SELECT t.pk, l.k FROM t JOIN l ON t.a = ANY(l.xs)
+SELECT pk, k FROM t FULL JOIN p ON a = c AND k > (SELECT min(b) FROM t z WHERE z.a = c) AND pk NOT IN (SELECT c FROM p WHERE c > 2)
+SELECT pk FROM t ANTI JOIN p ON b < k AND EXISTS (SELECT 1 FROM t z WHERE z.a = p.c AND z.pk <> t.pk)
 SELECT q.pk, q.pk IN (b > 1, 3) AS x, COALESCE(s = 'a', a) AS y, (a > 1) = m AS z, CASE a > 1 WHEN 1 THEN a < 3 ELSE b END AS u, CAST(m AS BOOLEAN) AS v, CAST(a > 1 AS DECIMAL(4, 1)) AS w FROM (SELECT (pk), a, b, m, s FROM t) q
 SELECT a > 1 AS x FROM t EXCEPT ALL SELECT c FROM p
 SELECT ANY_VALUE(a ORDER BY pk DESC) AS x, QUANTILE_CONT(b, 0.25 ORDER BY b DESC) AS y, MAP_FROM_ENTRIES([{'k': 'a', 'v': COUNT(*)}]) AS z, MAP() AS w FROM t
