@@ -26,8 +26,6 @@ def array(s: Scalars, node: Expression) -> SqlValue:
             values, test = a_list(s, inner.args["iterator"], node), inner.args.get("condition")
             kept = values if test is None else _filtered(s, values, inner.expression, test)
             return _mapped(s, kept, inner.expression, inner.this)
-        case [sql.Query() as query]:
-            s.places.refuse("ARRAY of a subquery", query)
     return literal(s.alike([s.value(each) for each in node.expressions], node, "a list"))
 
 

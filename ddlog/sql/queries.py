@@ -144,7 +144,8 @@ class Translator:
         branches = [list(each.values) for each in query.branches]
         for i, name in enumerate(query.names):
             column = [values[i] for values in branches]
-            column = column if self.places.dialect.is_ansi else c.beside_numbers(column)
+            if not self.places.dialect.is_ansi:
+                column = c.beside_numbers(column, any_number=True)
             type = common(v.type for v in column)
             if type is None:
                 types = " and ".join(dict.fromkeys(str(v.type) for v in column))

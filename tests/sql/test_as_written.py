@@ -60,6 +60,10 @@ SELECT q.u, q.k FROM (t JOIN p ON a = c) AS q(u, a, v) WHERE q.v > 1
 SELECT q.u, q.k FROM (t LEFT JOIN p ON a = c) AS q(u) WHERE q.k IS NULL
 SELECT q.v, q.pk FROM (p RIGHT JOIN t ON a = c) AS q(u, v) WHERE q.pk > 2
 SELECT t.pk, l.k FROM t JOIN l ON t.a = ANY(l.xs)
+SELECT a, avg(w) AS q, median(d) AS r, quantile_cont(w, 0.3) AS u, avg(w) FILTER (WHERE b > 1) AS v FROM t GROUP BY a
+SELECT k, q.x, q.n FROM l LEFT JOIN LATERAL UNNEST(xs) WITH ORDINALITY AS q(x, n) ON n < 3
+SELECT m FROM t UNION SELECT b > 1 FROM t
+SELECT k, ARRAY(SELECT s FROM t WHERE a = c ORDER BY b DESC, pk LIMIT 3) AS x, [(SELECT max(pk) FROM t WHERE a = c)] AS y FROM p
 SELECT pk, k FROM t FULL JOIN p ON a = c AND k > (SELECT min(b) FROM t z WHERE z.a = c) AND pk NOT IN (SELECT c FROM p WHERE c > 2)
 SELECT pk FROM t ANTI JOIN p ON b < k AND EXISTS (SELECT 1 FROM t z WHERE z.a = p.c AND z.pk <> t.pk)
 SELECT q.pk, q.pk IN (b > 1, 3) AS x, COALESCE(s = 'a', a) AS y, (a > 1) = m AS z, CASE a > 1 WHEN 1 THEN a < 3 ELSE b END AS u, CAST(m AS BOOLEAN) AS v, CAST(a > 1 AS DECIMAL(4, 1)) AS w FROM (SELECT (pk), a, b, m, s FROM t) q
