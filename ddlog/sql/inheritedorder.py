@@ -24,8 +24,8 @@ _OTHER_ROWS = ("order", "distinct", "group", "having", "joins", "laterals", "piv
 
 
 def inherit_orders(statement: Expression, places: SqlPlaces) -> None:
-    """Gives each LIMIT and OFFSET without an order of its own that of the rows below it, and writes ARRAY of a
-    subquery as a list in its order. Raises SqlError."""
+    """Gives each LIMIT and OFFSET without an order of its own that of the rows below it, and writes ARRAY of
+    a subquery as a list in its order. Raises SqlError."""
     found = [each for each in statement.find_all(sql.Select, sql.Subquery) if _cuts_off(each)]
     for each in reversed(found):
         _order(each, places)

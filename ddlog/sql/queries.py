@@ -260,7 +260,7 @@ class Translator:
 def qualified(table: Expression) -> str:
     """The name of a table, with its schema, if that is not the usual one."""
     schema = str(table.args["db"].name).lower() if table.args.get("db") else "main"
-    return table.name.lower() if schema == "main" else f"{schema}.{table.name.lower()}"
+    return table.name.lower() if schema in ("main", "public") else f"{schema}.{table.name.lower()}"
 
 
 def _hint(name: str) -> str:
