@@ -35,9 +35,9 @@ def inherit_orders(statement: Expression, places: SqlPlaces) -> None:
             array.replace(_listed(array.expressions[0].unnest(), places))
 
 
-def _listed(query: sql.Query, places: SqlPlaces) -> Expression:
+def _listed(query: Expression, places: SqlPlaces) -> Expression:
     """ARRAY of a subquery as a list."""
-    if query.is_star or len(query.selects) != 1:
+    if not isinstance(query, sql.Query) or query.is_star or len(query.selects) != 1:
         places.refuse("ARRAY of a subquery with other columns than one that is written", query)
     made, keys, more = in_order(query, places)
     hidden = [*map(added, range(more))]

@@ -55,7 +55,7 @@ def as_lateral(node: Expression) -> Expression:
     return sql.Lateral(this=sql.Subquery(this=sql.select("*").from_(table, copy=False)), alias=alias.copy())
 
 
-def _name_ordinality(node: sql.Unnest) -> None:
+def _name_ordinality(node: Expression) -> None:
     """Gives the last name of UNNEST(xs) WITH ORDINALITY AS q(x, n) to a column of the table."""
     named = node.args.get("offset")
     if isinstance(named, sql.Identifier):

@@ -288,11 +288,6 @@ def mean(s: Scalars, node: Expression) -> SqlValue:
     return c.strict([values], f"sql::mean_of_units($, {10**type.scale})", DOUBLE, optional=True)
 
 
-def list_product(s: Scalars, node: Expression) -> SqlValue:
-    """LIST_PRODUCT, a double."""
-    return c.strict([_doubles(s, node)], "sql::product_of($)", DOUBLE, optional=True)
-
-
 def _doubles(s: Scalars, node: Expression) -> SqlValue:
     """A list of numbers as one of doubles. Raises SqlError."""
     values = a_list(s, _one(s, node), node)
@@ -310,14 +305,9 @@ def sliced(s: Scalars, node: Expression) -> SqlValue:
     return bracket(s, sql.Bracket(this=of, expressions=[sql.Slice(this=first, expression=last)]))
 
 
-def shape(what: str) -> Translate:
-    """LIST_KURTOSIS and the like, doubles."""
-
-    def translate(s: Scalars, node: Expression) -> SqlValue:
-        doubles = _doubles(s, node)
-        return c.strict([doubles], f'sql::shape($, "{what}")', DOUBLE, optional=True)
-
-    return translate
+def of_doubles(template: str) -> Translate:
+    """LIST_PRODUCT, LIST_KURTOSIS and the like, doubles, by a template."""
+    return lambda s, node: c.strict([_doubles(s, node)], template, DOUBLE, optional=True)
 
 
 def histogram(s: Scalars, node: Expression) -> SqlValue:
@@ -458,7 +448,7 @@ NAMED_LISTS: dict[str, Translate] = {
     "list_value": values_of,
     "list_sum": total,
     "list_avg": mean,
-    "list_product": list_product,
+    "list_product": of_doubles("sql::product_of($)"),
     "list_histogram": histogram,
     **{f"{kind}_{each}": of_aggregate for kind in ("list", "array") for each in ("aggregate", "aggr")},
     **dict.fromkeys(("list_reduce", "array_reduce"), reduced),
@@ -467,7 +457,10 @@ NAMED_LISTS: dict[str, Translate] = {
     **dict.fromkeys(("list_position", "list_indexof", "array_indexof"), renamed(sql.ArrayPosition, 2)),
     "list_extract": function("sql::element($, $)", "element", "0 list", "1 integer"),
     "list_slice": sliced,
-    **{f"list_{each}": shape(each) for each in ("kurtosis", "kurtosis_pop", "skewness", "mad")},
+    **{
+        f"list_{each}": of_doubles(f'sql::shape($, "{each}")')
+        for each in ("kurtosis", "kurtosis_pop", "skewness", "mad")
+    },
     "list_entropy": function("sql::entropy($)", DOUBLE, "0 list"),
     "list_reverse": function("sql::list_reversed($)", "list", "0 list"),
     "list_has_all": renamed(sql.ArrayContainsAll, 2),
