@@ -91,7 +91,10 @@ def between_values(values: Vec, share: float) -> Struct:
         return NONE
     place = (len(values) - 1) * share
     low, high = values[math.floor(place)], values[math.ceil(place)]
-    return some(low if low == high else low + (high - low) * (place - math.floor(place)))
+    if low == high:
+        return some(low)
+    more = (high - low) * (place - math.floor(place))
+    return some(low + (math.floor(more + 0.5) if isinstance(low, int) else more))
 
 
 def mode(values: Vec) -> Struct:

@@ -56,6 +56,16 @@ def of_arguments(function: Callable[..., SqlValue]) -> Translate:
     return translate
 
 
+def renamed(kind: type[Expression], count: int) -> Translate:
+    """A function of so many arguments that the parser knows by its name alone, as the node of another."""
+
+    def translate(s: Scalars, node: Expression) -> SqlValue:
+        check_arguments(s, node, len(node.expressions), count, count)
+        return s.value(kind.from_arg_list(node.expressions))  # type: ignore[attr-defined]
+
+    return translate
+
+
 def check_arguments(s: Scalars, node: Expression, there: int, least: int, most: int | None) -> None:
     """Raises SqlError for a call that does not have from `least` to `most` arguments."""
     if least <= there and (most is None or there <= most):

@@ -188,6 +188,12 @@ def instant(value: SqlValue) -> SqlValue:
     return _between_zones(value, TIMESTAMP, "instant", TIMESTAMPTZ)
 
 
+def averaged(value: SqlValue) -> SqlValue | None:
+    """A moment of which there are means: a date as a timestamp. None for any other value."""
+    found = convert(value, TIMESTAMP) if value.type == DATE else value
+    return found if found is not None and found.type in (TIMESTAMP, TIMESTAMPTZ, TIME) else None
+
+
 def _between_zones(value: SqlValue, source: SqlType, call: str, to: SqlType) -> SqlValue:
     if value.type != source:
         return value

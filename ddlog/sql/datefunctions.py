@@ -169,11 +169,14 @@ def _there(s: Scalars, value: SqlValue, zone: Expression, node: Expression) -> S
 
 
 def strftime(s: Scalars, node: Expression) -> SqlValue:
-    """STRFTIME, of an instant in the time zone."""
-    value, form = s.value(node.this), s.brought(node.args["format"], VARCHAR, node)
+    """STRFTIME of a moment and a format, in either order; of an instant in the time zone."""
+    of, by = node.this, node.args["format"]
+    if s.value(by).type.kind in MOMENTS:
+        of, by = by, of
+    value, form = s.value(of), s.brought(by, VARCHAR, node)
     if value.type == TIMESTAMPTZ:
         return c.strict([value, form], f'sql::strftime_in($, $, "{c.zone()}")', VARCHAR)
-    return c.strict([s.brought(node.this, TIMESTAMP, node), form], "sql::strftime($, $)", VARCHAR)
+    return c.strict([s.brought(of, TIMESTAMP, node), form], "sql::strftime($, $)", VARCHAR)
 
 
 def strptime(s: Scalars, node: Expression) -> SqlValue:
@@ -189,15 +192,15 @@ def strptime(s: Scalars, node: Expression) -> SqlValue:
 
 
 def of_seconds(s: Scalars, node: Expression) -> SqlValue:
-    """TO_TIMESTAMP of seconds since 1970, an instant; EPOCH_MS of milliseconds, a timestamp."""
+    """TO_TIMESTAMP of seconds since 1970, an instant; EPOCH_MS of milliseconds and MAKE_TIMESTAMP of
+    microseconds, a timestamp."""
     scale = node.args.get("scale")
     if scale is not None:
-        if scale.name != "3":
-            s.places.refuse(s.places.called(node), node)
+        units = {"3": "1000", "6": "1"}[scale.name]
         value = s.value(node.this)
         if value.type.kind in MOMENTS:
-            return _in_units(s, node, node.this, "1000")
-        return c.strict([s.brought(node.this, INTEGER, node)], "$ * 1000", TIMESTAMP)
+            return _in_units(s, node, node.this, units)
+        return c.strict([s.brought(node.this, INTEGER, node)], f"$ * {units}", TIMESTAMP)
     seconds = s.brought(node.this, DOUBLE, node)
     return c.strict([seconds], "sql::from_double($, 6)", TIMESTAMPTZ)
 

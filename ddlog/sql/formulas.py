@@ -83,8 +83,8 @@ def function_of(node: Expression) -> Expression:
 
 
 def has_exact_mean(block: SelectBlock, value: SqlValue) -> bool:
-    """Whether the mean of values is a decimal."""
-    return block.places.dialect.is_ansi and value.type.kind == "decimal"
+    """Whether the mean of values is a decimal or a moment."""
+    return value.type.kind == "decimal" if block.places.dialect.is_ansi else not value.type.is_number
 
 
 def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
@@ -243,7 +243,10 @@ def argument_value(block: SelectBlock, node: Expression, argument: Expression) -
     if isinstance(node, (sql.Sum, sql.Avg, sql.CountIf, *MOMENTS)):
         if value.type == BOOLEAN:
             value = c.cast(value, INTEGER, may_fail=False) or value
-        if not value.type.is_number:
+        moment = None if block.places.dialect.is_ansi else c.averaged(value)
+        if isinstance(node, sql.Avg) and moment is not None:
+            value = moment
+        elif not value.type.is_number:
             block.places.mistyped(called, str(value.type), node)
     if isinstance(node, sql.Min | sql.Max | sql.AnyValue):
         value = c.key(value)

@@ -10,7 +10,7 @@ from sqlglot import expressions as sql
 from ..syntax.templates import tree
 from . import conversions as c
 from .arithmetic import NUMBERS
-from .calls import call
+from .calls import call, either, renamed
 from .datefunctions import DATES, NAMED_DATES
 from .formats import formatted, printed
 from .jsons import JSONS, NAMED_JSONS
@@ -160,6 +160,8 @@ NAMED: dict[str, Translate] = {
     **NAMED_NESTED,
     **NAMED_JSONS,
     **NAMED_REGEXPS,
+    "btrim": either(1, renamed(sql.Trim, 1), renamed(sql.Trim, 2)),
+    "ord": renamed(sql.Unicode, 1),
     "strlen": call("string_len($) as bigint", INTEGER, "0 text"),
 }
 """The translation of each function that the parser knows by its name alone."""
@@ -179,7 +181,6 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Replace: call("sql::replaced($, $, $)", VARCHAR, "this text", "expression text", "replacement text"),
     sql.StartsWith: call("string_starts_with($, $)", BOOLEAN, "this text", "expression text"),
     sql.EndsWith: call("string_ends_with($, $)", BOOLEAN, "this text", "expression text"),
-    sql.Contains: call("string_contains($, $)", BOOLEAN, "this text", "expression text"),
     sql.StrPosition: call("sql::position($, $)", INTEGER, "this text", "substr text"),
     sql.Left: call("sql::left($, $)", VARCHAR, "this text", "expression integer"),
     sql.Right: call("sql::right($, $)", VARCHAR, "this text", "expression integer"),
@@ -212,6 +213,7 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     sql.Chr: call("sql::chr($)", VARCHAR, "0 integer"),
     sql.Ascii: call("sql::ascii($)", INTEGER, "this text"),
     sql.Unicode: call('if ($0 == "") -1 else sql::ascii($0)', INTEGER, "this text"),
+    sql.BitLength: call("8 * (string_len($) as bigint)", INTEGER, "this text"),
     sql.MD5: call("sql::md5($)", VARCHAR, "this text"),
     sql.SHA2: _sha256,
     sql.Levenshtein: call("sql::levenshtein($, $)", INTEGER, "this text", "expression text"),

@@ -1,8 +1,9 @@
-"""The order of a LIMIT without an ORDER BY: that of the subquery, or the query of WITH, whose rows it leaves.
+"""The orders that subqueries give to what is around them: to an ARRAY, and to a LIMIT without an ORDER BY.
 
 `SELECT a FROM (SELECT … ORDER BY k) q LIMIT n` becomes
 `SELECT a FROM (SELECT …, k AS "order by 0") q ORDER BY q."order by 0" LIMIT n`,
-and `(SELECT … ORDER BY k) LIMIT n` likewise.
+and `(SELECT … ORDER BY k) LIMIT n` likewise. `ARRAY(SELECT a FROM … ORDER BY k)` becomes
+`COALESCE((SELECT list(q.x ORDER BY q."order by 0") FROM (SELECT a, k AS "order by 0" …) q(x)), [])`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,34 @@ _OTHER_ROWS = ("order", "distinct", "group", "having", "joins", "laterals", "piv
 
 
 def inherit_orders(statement: Expression, places: SqlPlaces) -> None:
-    """Gives each LIMIT and OFFSET without an order of its own that of the rows below it. Raises SqlError."""
+    """Gives each LIMIT and OFFSET without an order of its own that of the rows below it, and writes ARRAY of
+    a subquery as a list in its order. Raises SqlError."""
     found = [each for each in statement.find_all(sql.Select, sql.Subquery) if _cuts_off(each)]
     for each in reversed(found):
         _order(each, places)
+    for array in [] if places.dialect.is_ansi else reversed(list(statement.find_all(sql.Array))):
+        is_list = array.args.get("value_constructor")  # [(SELECT …)] is a list of one value
+        if not is_list and len(array.expressions) == 1 and isinstance(array.expressions[0], sql.Query):
+            array.replace(_listed(array.expressions[0].unnest(), places))
+
+
+def _listed(query: Expression, places: SqlPlaces) -> Expression:
+    """ARRAY of a subquery as a list."""
+    if not isinstance(query, sql.Query) or query.is_star or len(query.selects) != 1:
+        places.refuse("ARRAY of a subquery with other columns than one that is written", query)
+    made, keys, more = in_order(query, places)
+    hidden = [*map(added, range(more))]
+    parts = [
+        sql.Ordered(
+            this=sql.column(key if key in hidden else "x", "q", quoted=True), desc=down, nulls_first=first
+        )
+        for key, down, first in keys
+    ]
+    value = sql.column("x", "q", quoted=True)
+    named = sql.TableAlias(this=sql.to_identifier("q"), columns=[sql.to_identifier("x")])
+    listed = sql.ArrayAgg(this=sql.Order(this=value, expressions=parts) if parts else value)
+    rows = sql.select(listed).from_(sql.Subquery(this=made.copy(), alias=named), copy=False)
+    return sql.Coalesce(this=sql.Subquery(this=rows), expressions=[sql.Array(expressions=[])])
 
 
 def _order(node: Expression, places: SqlPlaces) -> bool:

@@ -120,11 +120,15 @@ def _is_comma(join: sql.Join) -> bool:
 def _whole(block: SelectBlock, part: JoinedTables, joins: Sequence[sql.Join]) -> JoinedTables:
     """A table with joins of its own, as in parentheses: what their conditions leave."""
     later: list[Expression] = []
-    part = _joined(block, part, joins, later)
-    if not later:
+    return _where(block, _joined(block, part, joins, later), later)
+
+
+def _where(block: SelectBlock, part: JoinedTables, conditions: Sequence[Expression]) -> JoinedTables:
+    """The rows of tables for which conditions are true."""
+    if not conditions:
         return part
     with reading(block, part.items, part.entries):
-        for each in later:
+        for each in conditions:
             block.condition(each)
         return JoinedTables(block.body.items, block.scope.entries)
 
@@ -225,6 +229,8 @@ def _read(
                     value = made
                 entries.append(VisibleColumn(alias, name, block.output.say(value, name, alias)))
             return JoinedTables(items, entries)
+    if block.capture is not None:
+        found = replace(found, domain=tuple(block.capture.here(each) or each for each in found.domain))
     body = SqlBody()
     values = translator.opened(found, body)
     shown = [*names, *found.names[len(names) :]]
@@ -256,32 +262,33 @@ def _join(
         there = [e.name for e in right.entries]
         shared = [e.name for e in left.entries if not e.hidden and e.name in there]
     on = join.args.get("on")
+    is_inner = not side and kind not in ("SEMI", "ANTI")
+    queries: list[Expression] = []
+    is_last = is_inner and not any(j.args.get("side") in ("RIGHT", "FULL") for j in joins)
     entries = [*left.entries, *right.entries]
     before, block.scope.entries = block.scope.entries, entries
     try:
         guards = _shared_equal(block, left, right, shared, join)
-        is_inner = not side and kind not in ("SEMI", "ANTI")
         for each in [] if on is None else conjuncts(on):
             if is_inner and reads_clock(each):
                 later.append(each)
             elif each.find(sql.Query, sql.Any) is not None:
-                if (
-                    side
-                    or kind in ("SEMI", "ANTI")
-                    or any(j.args.get("side") in ("RIGHT", "FULL") for j in joins)
-                ):
-                    block.places.refuse("a subquery in the condition of an outer join", each)
-                later.append(each)
+                (later if is_last else queries).append(each)
             else:
                 guards += _condition(block, each)
     finally:
         block.scope.entries = before
+    if queries:
+        left, right = _stored(block, left), _stored(block, right)
+    pairs = JoinedTables([*left.items, *right.items, *guards], [*left.entries, *right.entries])
+    items = _where(block, pairs, queries).items
     if kind in ("SEMI", "ANTI"):
-        return _semi(block, left, right, guards, kind == "ANTI")
+        term = _matched(block, left, right, guards, items, queries)
+        return JoinedTables([*left.items, replace(term, negated=kind == "ANTI")], left.entries)
     if not side:
         hidden = [replace(e, hidden=True) if e.name in shared else e for e in right.entries]
-        return JoinedTables([*left.items, *right.items, *guards], [*left.entries, *hidden])
-    return _outer(block, left, right, guards, side, shared)
+        return JoinedTables(items, [*left.entries, *hidden])
+    return _outer(block, left, right, guards, items, queries, side, shared)
 
 
 def _condition(block: SelectBlock, node: Expression) -> list[Item]:
@@ -318,21 +325,29 @@ def _used(block: SelectBlock, entries: Sequence[VisibleColumn]) -> list[VisibleC
 
 
 def _matched(
-    block: SelectBlock, part: JoinedTables, other: JoinedTables, guards: Sequence[Item]
-) -> tuple[list[SqlValue], SqlTerm]:
-    """The term that leaves out the rows of a side with a match, and the variables that it is about."""
+    block: SelectBlock,
+    part: JoinedTables,
+    other: JoinedTables,
+    guards: Sequence[Item],
+    pairs: Sequence[Item],
+    queries: Sequence[Expression],
+) -> SqlTerm:
+    """The term that leaves out the rows of a side with a match, by what the guards read, and by all columns
+    if the condition has subqueries. `pairs`: the clauses of the pairs that match."""
     read = {name for each in guards for name in _variables(each)}
+    read |= {e.value.name for e in _used(block, part.entries) if queries}
     bound = SqlBody(list(part.items)).bound
     read |= bound & SqlBody(list(other.items)).read  # by LATERAL
     about = [block.output.types[name] for name in sorted(read & bound)]
     body = block.translator.start(block.capture)
     domain = body.domain
     about = [v for v in about if v not in domain]
-    body.add(*part.items, *other.items, *guards)
+    body.add(*pairs)
     found = block.output.made("Matched", [*domain, *about], body, is_set=True, words="a match of the join")
-    said = " AND ".join(dict.fromkeys(each.said for each in guards if each.said))
+    conditions = [*(each.said for each in guards if each.said), *map(block.places.written, queries)]
+    said = " AND ".join(dict.fromkeys(conditions))
     no_match = f"no row matches {said}" if said else "no row matches"
-    return about, block.output.term(found, [*domain, *about], negated=True, said=no_match)
+    return block.output.term(found, [*domain, *about], negated=True, said=no_match)
 
 
 def _variables(item: Item) -> list[str]:
@@ -340,13 +355,6 @@ def _variables(item: Item) -> list[str]:
         case SqlGuard(tree) | SqlLet(_, tree):
             return variables_in(tree)
     return []
-
-
-def _semi(
-    block: SelectBlock, left: JoinedTables, right: JoinedTables, guards: Sequence[Item], anti: bool
-) -> JoinedTables:
-    _, term = _matched(block, left, right, guards)
-    return JoinedTables([*left.items, replace(term, negated=anti)], left.entries)
 
 
 def _stored(block: SelectBlock, part: JoinedTables) -> JoinedTables:
@@ -366,6 +374,8 @@ def _outer(
     left: JoinedTables,
     right: JoinedTables,
     guards: Sequence[Item],
+    pairs: Sequence[Item],
+    queries: Sequence[Expression],
     side: str,
     shared: Sequence[str],
 ) -> JoinedTables:
@@ -399,11 +409,11 @@ def _outer(
         body.add(*items)
         block.output.rule(relation, (*domain, *values), body)
 
-    rule(first, *left.items, *right.items, *guards)
+    rule(first, *pairs)
     if right_null:
-        rule(row(True, False), *left.items, _matched(block, left, right, guards)[1])
+        rule(row(True, False), *left.items, _matched(block, left, right, guards, pairs, queries))
     if left_null:
-        rule(row(False, True), *right.items, _matched(block, right, left, guards)[1])
+        rule(row(False, True), *right.items, _matched(block, right, left, guards, pairs, queries))
     values = [block.output.variable(v.type, v.nullable) for v in first]
     for e, v in zip([*left_entries, *right_entries, *merged], values, strict=True):
         block.output.say(v, e.name, e.table)

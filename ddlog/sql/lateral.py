@@ -42,12 +42,25 @@ def reading(block: SelectBlock, items: Sequence[Item], entries: Sequence[Visible
 
 def as_lateral(node: Expression) -> Expression:
     """A series whose ends read columns as a LATERAL subquery; any other table as it is."""
+    if isinstance(node, sql.Lateral) and isinstance(node.this, sql.Unnest):
+        alias, node = node.args.get("alias"), node.this
+        node.set("alias", alias or node.args.get("alias"))
+    if isinstance(node, sql.Unnest):
+        _name_ordinality(node)
     is_series = isinstance(node, sql.Unnest) or isinstance(node.this, sql.GenerateSeries) or is_members(node)
     if not (is_series and isinstance(node, sql.Table | sql.Unnest) and node.find(sql.Column)):
         return node
     table, alias = node.copy(), node.args.get("alias") or sql.TableAlias(this=sql.to_identifier(_name(node)))
     table.set("alias", None)
     return sql.Lateral(this=sql.Subquery(this=sql.select("*").from_(table, copy=False)), alias=alias.copy())
+
+
+def _name_ordinality(node: Expression) -> None:
+    """Gives the last name of UNNEST(xs) WITH ORDINALITY AS q(x, n) to a column of the table."""
+    named = node.args.get("offset")
+    if isinstance(named, sql.Identifier):
+        node.args["alias"].append("columns", named)
+        node.set("offset", True)
 
 
 def asof(block: SelectBlock, join: sql.Join) -> None:
@@ -189,17 +202,22 @@ def series(block: SelectBlock, node: Expression) -> tuple[list[Item], list[Visib
 
 
 def unnest(block: SelectBlock, node: Expression) -> tuple[list[Item], list[VisibleColumn]]:
-    """The clauses and the column of `UNNEST(list)`. Raises SqlError."""
+    """The clauses and the columns of `UNNEST(list)`: the elements, and their places with ORDINALITY. Raises
+    SqlError."""
+    _name_ordinality(node)
     if len(node.expressions) != 1:
         block.places.refuse("UNNEST of several lists in FROM", node)
     before = len(block.body.items)
     values = a_list(block.scalars, node.expressions[0], node)
-    offset = node.args.get("offset")
-    if offset is not None and not isinstance(offset, bool):
-        block.places.refuse("UNNEST WITH ORDINALITY", node)
     kept, type = block.plain(values), values.type.parts[0]
-    found = opened(block, kept.tree, type, node)
-    return block.body.items[before:], _entries(block, node, [found])
+    if node.args.get("offset"):
+        series = tree("range_vec(1, (vec_len($) as bigint) + 1, 1)", kept.tree)
+        place = _member(block, series, INTEGER, node)
+        cell = c.inside(tree("sql::element($, $)", kept.tree, place.tree), type)
+        found = [block.variable(SqlValue(cell, type, True)), place]
+    else:
+        found = [opened(block, kept.tree, type, node)]
+    return block.body.items[before:], _entries(block, node, found, ("unnest", "ordinality")[: len(found)])
 
 
 def is_members(node: Expression) -> bool:

@@ -11,7 +11,7 @@ from sqlglot.expressions.builders import apply_index_offset
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, name, tree
 from . import conversions as c
-from .calls import argument, check_arguments
+from .calls import argument, check_arguments, renamed
 from .scalars import Scalars, Translate, is_true
 from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, common, list_of, map_of, null
 
@@ -26,8 +26,6 @@ def array(s: Scalars, node: Expression) -> SqlValue:
             values, test = a_list(s, inner.args["iterator"], node), inner.args.get("condition")
             kept = values if test is None else _filtered(s, values, inner.expression, test)
             return _mapped(s, kept, inner.expression, inner.this)
-        case [sql.Query() as query]:
-            s.places.refuse("ARRAY of a subquery", query)
     return literal(s.alike([s.value(each) for each in node.expressions], node, "a list"))
 
 
@@ -257,8 +255,10 @@ def concatenated(s: Scalars, values: Sequence[SqlValue], node: Expression) -> Sq
 
 
 def joined(s: Scalars, node: Expression) -> SqlValue:
-    """LIST_CONCAT, in which NULL is an empty list."""
-    return _all_of(s, node, [a_list(s, each, node) for each in (node.this, *node.expressions)])
+    """LIST_CONCAT, in which NULL is an empty list, unless nothing else is there."""
+    given = [a_list(s, each, node) for each in (node.this, *node.expressions)]
+    is_null = all(each.type.parts[0] == NULL and each.nullable for each in given)
+    return given[0] if is_null else _all_of(s, node, given)
 
 
 def appended(s: Scalars, node: Expression) -> SqlValue:
@@ -288,11 +288,6 @@ def mean(s: Scalars, node: Expression) -> SqlValue:
     return c.strict([values], f"sql::mean_of_units($, {10**type.scale})", DOUBLE, optional=True)
 
 
-def list_product(s: Scalars, node: Expression) -> SqlValue:
-    """LIST_PRODUCT, a double."""
-    return c.strict([_doubles(s, node)], "sql::product_of($)", DOUBLE, optional=True)
-
-
 def _doubles(s: Scalars, node: Expression) -> SqlValue:
     """A list of numbers as one of doubles. Raises SqlError."""
     values = a_list(s, _one(s, node), node)
@@ -300,12 +295,6 @@ def _doubles(s: Scalars, node: Expression) -> SqlValue:
     if doubles.type.parts[0] != DOUBLE:
         s.places.mistyped(s.places.called(node), str(values.type), node)
     return doubles
-
-
-def zipped(s: Scalars, node: Expression) -> SqlValue:
-    """LIST_ZIP, whose rows have no names. Raises SqlError."""
-    why = "its rows have no names: SELECT UNNEST(xs) AS x, UNNEST(ys) AS y puts lists side by side"
-    s.places.refuse(s.places.called(node), node, why)
 
 
 def sliced(s: Scalars, node: Expression) -> SqlValue:
@@ -316,14 +305,9 @@ def sliced(s: Scalars, node: Expression) -> SqlValue:
     return bracket(s, sql.Bracket(this=of, expressions=[sql.Slice(this=first, expression=last)]))
 
 
-def shape(what: str) -> Translate:
-    """LIST_KURTOSIS and the like, doubles."""
-
-    def translate(s: Scalars, node: Expression) -> SqlValue:
-        doubles = _doubles(s, node)
-        return c.strict([doubles], f'sql::shape($, "{what}")', DOUBLE, optional=True)
-
-    return translate
+def of_doubles(template: str) -> Translate:
+    """LIST_PRODUCT, LIST_KURTOSIS and the like, doubles, by a template."""
+    return lambda s, node: c.strict([_doubles(s, node)], template, DOUBLE, optional=True)
 
 
 def histogram(s: Scalars, node: Expression) -> SqlValue:
@@ -380,15 +364,20 @@ _AGGREGATES: dict[str, Callable[[Expression], Expression]] = {
 
 def _numbers(s: Scalars, node: Expression) -> tuple[SqlValue, SqlType]:
     """The list of the plain values of a list of numbers, and their type."""
-    if len(node.expressions) != 1:
-        s.places.wrong(f"{s.places.called(node)} takes 1 arguments", node)
-    values = a_list(s, node.expressions[0], node)
+    values = a_list(s, _one(s, node), node)
     type = INTEGER if values.type.parts[0] == NULL else values.type.parts[0]
     if not type.is_number:
         s.places.mistyped(s.places.called(node), str(values.type), node)
     plain = c.function_of(values.type, lambda item: (c.convert(item, type) or item).tree)
     of = DOUBLE if type == DOUBLE else INTEGER
     return c.strict([values], lambda x: tree("$.map($)", x, plain), list_of(of)), type
+
+
+def contains(s: Scalars, node: Expression) -> SqlValue:
+    """CONTAINS of a list or a text."""
+    if s.value(node.this).type.is_list:
+        return LISTS[sql.ArrayContains](s, node)
+    return c.strict([s.text(node.this), s.text(node.expression)], "string_contains($, $)", BOOLEAN)
 
 
 def as_text(s: Scalars, node: Expression) -> SqlValue:
@@ -423,7 +412,11 @@ LISTS: dict[type[Expression], Translate] = {
     sql.ArrayFilter: filtered,
     sql.Length: length,
     sql.ArraySize: function("vec_len($) as bigint", INTEGER, "this list"),
+    sql.ArrayPosition: function(
+        "sql::list_position($, $)", INTEGER, "this list", "expression cell", optional=True
+    ),
     sql.ArrayContains: function("vec_contains($, Some{$})", BOOLEAN, "this list", "expression value"),
+    sql.Contains: contains,
     sql.ArrayAppend: appended,
     sql.ArrayPrepend: appended,
     sql.ArrayConcat: joined,
@@ -455,24 +448,27 @@ NAMED_LISTS: dict[str, Translate] = {
     "list_value": values_of,
     "list_sum": total,
     "list_avg": mean,
-    "list_product": list_product,
+    "list_product": of_doubles("sql::product_of($)"),
     "list_histogram": histogram,
-    "list_aggregate": of_aggregate,
-    "list_aggr": of_aggregate,
-    "array_aggregate": of_aggregate,
-    "array_aggr": of_aggregate,
-    "list_reduce": reduced,
-    "array_reduce": reduced,
+    **{f"{kind}_{each}": of_aggregate for kind in ("list", "array") for each in ("aggregate", "aggr")},
+    **dict.fromkeys(("list_reduce", "array_reduce"), reduced),
     "list_count": function("vec_len($.filter(|x| is_some(x))) as bigint", INTEGER, "0 list"),
     "list_unique": function("vec_len(sql::list_distinct($)) as bigint", INTEGER, "0 list"),
-    "list_position": function("sql::list_position($, $)", INTEGER, "0 list", "1 cell", optional=True),
+    **dict.fromkeys(("list_position", "list_indexof", "array_indexof"), renamed(sql.ArrayPosition, 2)),
     "list_extract": function("sql::element($, $)", "element", "0 list", "1 integer"),
     "list_slice": sliced,
-    **dict.fromkeys(("list_zip", "array_zip"), zipped),
-    **{f"list_{each}": shape(each) for each in ("kurtosis", "kurtosis_pop", "skewness", "mad")},
+    **{
+        f"list_{each}": of_doubles(f'sql::shape($, "{each}")')
+        for each in ("kurtosis", "kurtosis_pop", "skewness", "mad")
+    },
     "list_entropy": function("sql::entropy($)", DOUBLE, "0 list"),
     "list_reverse": function("sql::list_reversed($)", "list", "0 list"),
-    "list_has_all": function("sql::list_has_all($, $)", BOOLEAN, "0 list", "1 list"),
+    "list_has_all": renamed(sql.ArrayContainsAll, 2),
+    "array_has_any": renamed(sql.ArrayOverlaps, 2),
+    "array_push_back": renamed(sql.ArrayAppend, 2),
+    "array_push_front": renamed(sql.ArrayPrepend, 2),
+    "list_first": function("sql::element($, 1)", "element", "0 list"),
+    "list_last": function("sql::element($, -1)", "element", "0 list"),
     "list_intersect": function("sql::list_intersect($, $)", "list", "0 list", "1 list"),
 }
 """The translation of each function of lists that the parser knows by its name alone."""

@@ -56,10 +56,12 @@ def ordered_by(block: SelectBlock, node: Expression, value: SqlValue) -> Order:
 
 
 def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlValue:
-    """The argument as the aggregate reads it: a mean of two values is a double. Raises SqlError."""
+    """The argument as the aggregate reads it: a mean of two numbers is a double. Raises SqlError."""
     exact = isinstance(node, sql.PercentileDisc) and not block.places.dialect.is_ansi
     if isinstance(node, sql.Median | sql.PercentileCont | sql.PercentileDisc) and not exact:
         number = c.convert(value, DOUBLE) if value.type.is_number else None
+        if number is None and not block.places.dialect.is_ansi:
+            number = c.averaged(value)
         if number is None:
             block.places.mistyped(block.places.called(node), str(value.type), node)
         return number
@@ -130,7 +132,7 @@ def gathered(
         case sql.ArgMin() | sql.ArgMax():
             template = f"sql::at({rows}, 0.0)"
         case sql.Median() | sql.PercentileCont():
-            template, type, more = f"sql::between_values({rows}, $)", DOUBLE, [_share(block, node)]
+            template, more = f"sql::between_values({rows}, $)", [_share(block, node)]
         case _:
             more = [_share(block, node)]
     return SqlValue(result(template, type, True, letters, *more), type, True)

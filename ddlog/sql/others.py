@@ -21,6 +21,11 @@ _QUANTILES = (sql.PercentileCont, sql.PercentileDisc, sql.Quantile)
 OF_LISTS = ("product", "histogram", "kurtosis", "kurtosis_pop", "skewness", "mad", "entropy")
 """The aggregates that are functions of the list of the values that are not NULL, by names as LIST_PRODUCT."""
 
+_SYNONYMS: dict[str, type[Expression]] = {
+    **dict.fromkeys(("fsum", "sumkahan", "kahan_sum"), sql.Sum), **dict.fromkeys(("mean", "favg"), sql.Avg),
+    "every": sql.LogicalAnd,
+}  # fmt: skip
+
 
 def as_others(node: Expression, places: SqlPlaces) -> None:
     """Writes the aggregates of a SELECT that others stand for. Raises SqlError."""
@@ -44,8 +49,8 @@ def as_others(node: Expression, places: SqlPlaces) -> None:
         values = call.expressions if isinstance(call, sql.Anonymous) else [call.this]
         if name in OF_LISTS and len(values) == 1:
             _of_list(call, name, values[0])
-        elif name == "fsum" and len(values) == 1:
-            call.replace(sql.Sum(this=values[0]))
+        elif name in _SYNONYMS and len(values) == 1:
+            call.replace(_SYNONYMS[name](this=values[0]))
     for quantile in list(node.find_all(*_QUANTILES)):
         if isinstance(_shares(quantile), sql.Array):
             _of_each(quantile)

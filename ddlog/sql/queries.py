@@ -116,6 +116,7 @@ class Translator:
             kept: NamedRows | SqlQuery = found
             if (
                 uses[name] > 1
+                or (capture is not None and capture.values)
                 or found.is_set
                 or len(found.branches) != 1
                 or not found.branches[0].body.is_plain
@@ -143,7 +144,8 @@ class Translator:
         branches = [list(each.values) for each in query.branches]
         for i, name in enumerate(query.names):
             column = [values[i] for values in branches]
-            column = column if self.places.dialect.is_ansi else c.beside_numbers(column)
+            if not self.places.dialect.is_ansi:
+                column = c.beside_numbers(column, any_number=True)
             type = common(v.type for v in column)
             if type is None:
                 types = " and ".join(dict.fromkeys(str(v.type) for v in column))
@@ -258,7 +260,7 @@ class Translator:
 def qualified(table: Expression) -> str:
     """The name of a table, with its schema, if that is not the usual one."""
     schema = str(table.args["db"].name).lower() if table.args.get("db") else "main"
-    return table.name.lower() if schema == "main" else f"{schema}.{table.name.lower()}"
+    return table.name.lower() if schema in ("main", "public") else f"{schema}.{table.name.lower()}"
 
 
 def _hint(name: str) -> str:

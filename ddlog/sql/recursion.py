@@ -200,9 +200,8 @@ def _step(
     for item in branch.body.items:
         if not isinstance(item, SqlTerm) or item.relation.name == relation.name:
             items += [] if id(item) in moved else [item]
-            if isinstance(item, SqlTerm):
-                mine = {*used, step.name, count.name}
-                from_rows += [output.types[v] for v in item.variables if v in mine]
+            if isinstance(item, SqlTerm):  # rows that differ in what is not read count apart
+                from_rows += [output.types[v] for v in item.variables]
             continue
         own = lets[id(item)]
         given = dict.fromkeys([*item.variables, *(let.variable for let in own)])

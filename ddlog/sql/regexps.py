@@ -62,6 +62,7 @@ def check_pattern(s: Scalars, pattern: Expression) -> None:
 
 REGEXPS: dict[type[Expression], Translate] = {
     sql.RegexpLike: regexp("sql::regexp_matches($, $)", BOOLEAN, options="flag"),
+    sql.RegexpILike: regexp('sql::regexp_matches($0, "(?i)" ++ $1)', BOOLEAN),
     sql.RegexpFullMatch: regexp("sql::regexp_full_match($, $)", BOOLEAN, options="options"),
     sql.SimilarTo: regexp("sql::regexp_full_match($, $)", BOOLEAN),
     sql.RegexpExtract: regexp("sql::regexp_extract($, $, $)", VARCHAR, "group integer", options="parameters"),

@@ -410,7 +410,7 @@ TYPES: dict[str, SqlType] = {
     "DATE": DATE,
     "TIME": SqlType("time"),
     "INTERVAL": INTERVAL,
-    "JSON": JSON,
+    **dict.fromkeys(("JSON", "JSONB"), JSON),
     "DECIMAL": decimal(3, 18),
 }
 """The types of DuckDB, by the parser's names."""

@@ -51,6 +51,14 @@ class Capture:
             self.values[key] = outer, self.output.like(inner, outer)
         return self.values[key][1]
 
+    def here(self, variable: SqlValue) -> SqlValue | None:
+        """The variable for one of the domain of this query or of one around it, of which a query of WITH
+        is that is read here; None for another variable."""
+        if variable.name in {each.name for each in self.domain}:
+            return variable
+        found = None if self.outer.capture is None else self.outer.capture.here(variable)
+        return None if found is None else self.value("\0", variable.name, found)
+
     @property
     def domain(self) -> tuple[SqlValue, ...]:
         """The variables, in order."""

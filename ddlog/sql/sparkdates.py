@@ -166,19 +166,15 @@ def _later(s: Scalars, node: Expression, unit: Expression, count: Expression, of
     return made if moment.type != DATE or small else c.strict([made], _DAYS, DATE)
 
 
-_DATE_ADD = call("$ + $", DATE, "0 date", "1 integer")
-
-
 DATES: dict[str, Translate] = {
     "add_months": call("sql::add_months($, $)", DATE, "0 date", "1 integer"),
-    "date_add": _DATE_ADD,
+    **dict.fromkeys(("date_add", "dateadd"), either(2, call("$ + $", DATE, "0 date", "1 integer"), _later)),
     "date_diff": either(2, call("$ - $", INTEGER, "0 date", "1 date"), _elapsed),
     "date_format": _format(TIMESTAMP),
     "date_from_unix_date": call("$", DATE, "0 integer"),
     "date_part": of_arguments(_named_part),
     "date_sub": call("$ - $", DATE, "0 date", "1 integer"),
     "date_trunc": _truncated,
-    "dateadd": either(2, _DATE_ADD, _later),
     "datediff": either(2, call("$ - $", INTEGER, "0 date", "1 date"), _elapsed),
     "datepart": of_arguments(_named_part),
     "day": _part("DAY"),

@@ -200,8 +200,10 @@ class ModuleTranslation:
                     nullable = bool(each.kind.args.get("allow_null"))
                 case sql.PrimaryKeyColumnConstraint():
                     nullable, key = False, True
-                case sql.Reference() | sql.UniqueColumnConstraint() | sql.CheckColumnConstraint():
+                case sql.Reference() | sql.ForeignKey() | sql.UniqueColumnConstraint():
                     pass  # a constraint of the table
+                case sql.CheckColumnConstraint():
+                    pass
                 case _:
                     self.places.refuse(f"the constraint {self.places.written(each)[:40]}", node)
         return SqlColumn(node.name.lower(), "", type, nullable, True), key
@@ -218,7 +220,7 @@ class ModuleTranslation:
                 columns, test = tuple(names), node.this
             case sql.ForeignKey() | sql.Reference():
                 columns = (column,) if column else constrained(node.expressions)
-                reference = node if column else node.args["reference"]
+                reference = node.args.get("reference") or node
                 to = reference.this.this if isinstance(reference.this, sql.Schema) else reference.this
                 to_columns = constrained(reference.this.expressions) if to is not reference.this else ()
             case _:

@@ -173,10 +173,9 @@ class Subqueries:
         outer: list[SqlValue] = []
         if capture.values:
             self.store()
-            for (table, name), (_, inner) in list(capture.values.items()):
+            for (table, name), (around, inner) in list(capture.values.items()):
                 found = self.scope.find(table, name, self.places, node)
-                assert found is not None
-                outer.append(self.variable(found))
+                outer.append(self.variable(found or around))
                 capture.values[table, name] = outer[-1], self.output.like(inner, outer[-1])
             self.extra += outer
             capture.relation = self.output.made("Domain", outer, self.body, is_set=True)

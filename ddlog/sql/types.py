@@ -156,8 +156,8 @@ def bounded(digits: int, scale: int) -> SqlType:
 
 
 def mean_of(type: SqlType) -> SqlType:
-    """The type of a mean of decimals, as Spark has it."""
-    return bounded(type.digits + 4, type.scale + 4)
+    """The type of an exact mean: of moments theirs, of decimals that of Spark."""
+    return type if type.kind != "decimal" else bounded(type.digits + 4, type.scale + 4)
 
 
 def sum_type(type: SqlType) -> SqlType:

@@ -643,9 +643,9 @@ class Generator:
         if r.random() < 0.5:
             step = f"SELECT w.x, {b} FROM w JOIN {table} {alias} ON w.y = {a}{more}"
             return f"WITH RECURSIVE w(x, y) AS (({start}) UNION {step}) SELECT * FROM w"
-        step = f"SELECT {b}, w.y + 1 FROM w JOIN {table} {alias} ON w.x = {a} WHERE w.y < {r.randint(2, 4)}{more}"
+        step = f"SELECT {b}, w.y + 1, {a} FROM w JOIN {table} {alias} ON w.x = {a} WHERE w.y < {r.randint(2, 4)}{more}"
         last = r.choice(["SELECT * FROM w", "SELECT x, count(*), max(y) FROM w GROUP BY x"])
-        return f"WITH RECURSIVE w(x, y) AS (SELECT x, 1 FROM ({start}) q UNION ALL {step}) {last}"
+        return f"WITH RECURSIVE w(x, y, z) AS (SELECT x, 1, y FROM ({start}) q UNION ALL {step}) {last}"
 
     # -------------------------------------------------------------------- rows
 

@@ -39,6 +39,8 @@ VIEWS = {
     " SELECT p.x, e.y, d + 1 FROM p, e WHERE p.y = e.x AND d < 3) SELECT * FROM p",
     "r4": "WITH RECURSIVE t(n, s) AS (SELECT 1, 'a' UNION SELECT n + 1,"
     " CASE WHEN n > 3 THEN NULL ELSE s || 'b' END FROM t WHERE n < 6) SELECT count(*), max(s) FROM t",
+    "r5": "WITH RECURSIVE t AS (SELECT a, b, 0 AS n FROM r UNION ALL SELECT y, 0, n + 1 FROM t JOIN e"
+    " ON a = x WHERE n < 2) SELECT * FROM t",
     "g1": "SELECT a, b, grouping(a, b) AS g, count(*) AS n FROM r GROUP BY GROUPING SETS ((a, b), (a), ())",
     "g2": "SELECT DISTINCT a, stddev(b) AS s, var_pop(b) AS v, bool_and(b > 1) AS t FROM r GROUP BY a",
     "j1": "SELECT x, b, r.k FROM e NATURAL JOIN (SELECT a AS x, b, k FROM r) r",
