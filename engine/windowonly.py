@@ -7,7 +7,6 @@ between an input and a window if each of its rows is one row of the input, which
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .circuit import (
@@ -44,7 +43,7 @@ def forgetful_nodes(circuit: Circuit) -> dict[NodeId, tuple[Holder, ...]]:
     search = _Search(circuit)
     while True:
         found = search.holding()
-        lasting = {at for at in found if not search.forget_all((at,), found)}
+        lasting = found.keys() - search.forgetting(found)
         if not lasting:
             return found
         search.lasting |= lasting
@@ -72,39 +71,33 @@ class _Search:
     def holding(self) -> dict[NodeId, tuple[Holder, ...]]:
         """The stored nodes of which only windows need rows."""
         known: dict[NodeId, list[Holder] | None] = {}
-        found = {}
-        for at in sorted(self.stored):
-            holders = self._holders(at, known)
-            if holders:
-                found[at] = tuple(holders)
-        return found
+        for at in reversed(range(len(self.circuit.nodes))):
+            known[at] = None if at in self.lasting else self._of_readers(at, known)
+        return {at: tuple(holders) for at in sorted(self.stored) if (holders := known[at])}
 
-    def forget_all(self, sources: Iterable[NodeId], found: dict[NodeId, tuple[Holder, ...]]) -> bool:
-        """Whether all that gives rows to some nodes forgets them, or never takes one back."""
-        for at in sources:
-            match self.circuit.nodes[at]:
+    def forgetting(self, found: dict[NodeId, tuple[Holder, ...]]) -> set[NodeId]:
+        """The nodes whose rows come from such that all forget them, or never take one back."""
+        forgetting: set[NodeId] = set()
+        for at, node in enumerate(self.circuit.nodes):
+            match node:
                 case Constant() | Trace():
-                    continue
+                    forgets = True
                 case Integrate(source):
                     origin = self.circuit.nodes[source]
                     forgets = isinstance(origin, Late) or (isinstance(origin, Input) and origin.stream)
                 case Input():
                     forgets = at in found
-                case Join() | Sum() | DeltaDistinct() | Exchange() as node:
-                    forgets = (at in found or at not in self.stored) and self.forget_all(node.reads(), found)
+                case Join() | Sum() | DeltaDistinct() | Exchange():
+                    forgets = (at in found or at not in self.stored) and forgetting.issuperset(node.reads())
                 case _:
                     forgets = False
-            if not forgets:
-                return False
-        return True
-
-    def _holders(self, at: NodeId, known: dict[NodeId, list[Holder] | None]) -> list[Holder] | None:
-        """The windows over a node; None if something else needs its rows."""
-        if at not in known:
-            known[at] = None if at in self.lasting else self._of_readers(at, known)
-        return known[at]
+            if forgets:
+                forgetting.add(at)
+        return forgetting
 
     def _of_readers(self, at: NodeId, known: dict[NodeId, list[Holder] | None]) -> list[Holder] | None:
+        """The windows over a node; None if something else needs its rows. Those over its readers are known,
+        but for a reader that comes before it, in a cycle, which needs them."""
         found: list[Holder] = []
         for reader in self.read_by[at]:
             node = self.circuit.nodes[reader]
@@ -115,9 +108,9 @@ class _Search:
                     found.append(Holder(reader, tuple(range(len(node.schema)))))
                     continue
                 case Sum() | DeltaDistinct() | Exchange():
-                    holders = self._holders(reader, known)
+                    holders = known.get(reader)
                 case Join() if len(node.terms) == 1 and not node.terms[0].negated:
-                    holders = _before(node, self._holders(reader, known))
+                    holders = _before(node, known.get(reader))
                 case _:
                     holders = None
             if holders is None:

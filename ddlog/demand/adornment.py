@@ -141,9 +141,11 @@ class Rewriting:
         if len(parts[0]) < len(bound) and any(isinstance(each, core.GroupBy) and each.bag for each in body):
             parts = [{} for _ in parts]  # several demanded values would count a member several times
         passing = Passing(body, [set(each.values()) for each in parts], self.demanded, self.totality)
-        given: list[Clause] = []
-        if demand is not None and parts[0]:
-            given = [demand(tuple(parts[0].get(i) for i in bound))]
+        demands: list[list[Clause]] = [  # for each part of the body
+            [demand(tuple(each.get(i) for i in bound))] if demand is not None and each else []
+            for each in parts
+        ]
+        given = demands[0]
         terms = [(i, each, body[i]) for i, each in passing.asked.items()]
         asks = {
             i: replace(each, bound=self._columns(term.relation, each.bound))
@@ -154,10 +156,11 @@ class Rewriting:
         places = {id(clause): i for i, clause in enumerate(body)}
         for i, asked in asks.items():
             prefix = [now[places[id(each)]] if id(each) in places else each for each in asked.prefix]
+            own = demands[sum(isinstance(each, core.GroupBy) for each in body[:i])] if asked.given else []
             if asked.before:
-                prefix = [*given, *now[: asked.before], *prefix]
-            elif asked.given:
-                prefix = [*given, *prefix]
+                prefix = [*given, *now[: asked.before], *(own if own != given else ()), *prefix]
+            else:
+                prefix = [*own, *prefix]
             if asked.bound:
                 self._demand(replace(rule, body=tuple(prefix), variables=types), body[i], asked.bound)
         return replace(rule, body=(*given, *now), variables=types)

@@ -76,6 +76,10 @@ _WORDS_OF_FUNCTIONS = {
         f"group_{each}": f"for a group `g` write `g.{each}()`: `var n = x.group_by(key).{each}()` in the body"
         for each in ("sum", "count", "avg")
     },
+    **{  # names in early programs of DDlog
+        f"{of}2{to}": f"write `{of}_to_{to}`"
+        for of, to in (("group", "set"), ("group", "vec"), ("group", "map"), ("vec", "set"), ("set", "vec"))
+    },
     **dict.fromkeys(("total", "average", "avg", "mean"), GROUPED),
     **dict.fromkeys(("length", "size"), "the length of a string is `string_len(s)`, of a vector `v.len()`"),
     **dict.fromkeys(

@@ -79,7 +79,11 @@ def test_what_is_too_large_is_refused_once(case: str) -> None:
 def test_long_chains_of_declarations_are_checked() -> None:
     aliases = chain("typedef T0 = u32\n", "typedef T{i} = T{before}\n", DEEP)
     functions = chain("function f0(x: u32): u32 = x\n", "function f{i}(x: u32): u32 = f{before}(x)\n", DEEP)
-    program = ddlog.compile(f"{aliases}{functions}output relation R(x: T{DEEP - 1})\nR(f{DEEP - 1}(1)).\n")
+    rules = chain(
+        "relation R0(x: u32) R0(1).\n", "relation R{i}(x: u32) R{i}(x) :- R{before}(x), x > 0.\n", 500
+    )
+    output = f"output relation R(x: T{DEEP - 1}) R(f{DEEP - 1}(x)) :- R499(x).\n"
+    program = ddlog.compile(f"{aliases}{functions}{rules}{output}")
     with program.session() as session:
         session.start()
         assert list(session["R"].tuples()) == [(1,)]

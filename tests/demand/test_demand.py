@@ -121,6 +121,18 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> s
     return printed.err if code else printed.out
 
 
+def test_a_term_after_a_group_is_asked_for_what_the_head_is() -> None:
+    text = f"""{REACH}{WAYS["left"]}
+    output relation Far(x: u32, y: u32, n: u32)
+    Far(x, y, n) :- Reach(k, m), var n = m.group_by(k).max(), Reach(k, x), Reach(y, x).
+    """
+    with ddlog.compile(text).session(relations="inputs") as session:
+        session.insert("Edge", (1, 2), (2, 3), (3, 4))
+        session.commit()
+        assert set(session.query("Far(3, y, n)").stored) == {(1, 4), (2, 4)}
+        assert set(session.query("Far(3, 2, n), Far(4, 1, n)").stored) == {(4,)}
+
+
 def test_a_relation_that_a_query_reads_is_not_said_to_be_unread() -> None:
     text = "input relation E(x: u32)\nrelation P(x: u32)\nP(x) :- E(x).\nrelation Q(x: u32)\nQ(x) :- E(x).\n"
     program = ddlog.compile(text)
