@@ -5,8 +5,9 @@ two-dimensional array, and -1 a word that no table holds. Open addressing with l
 multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). All loops release the GIL.
 
 Loading machine code takes longer than a tiny program runs, so at first kernels are interpreted: the same
-functions, as Python, or as operations on arrays where these are given. When that has taken a while, or arrays get long, every name of a kernel in the
-kernel's module is rebound to its compiled form; call kernels through their modules.
+functions, as Python, or as operations on arrays where these are given. When that has taken a while, or arrays
+get long, every name of a kernel in the kernel's module is rebound to its compiled form; call kernels through
+their modules.
 """
 
 from __future__ import annotations

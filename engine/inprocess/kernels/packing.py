@@ -14,7 +14,7 @@ def _packed(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
     misfits = (out < 0) | (column < offset) | (values.view(np.uint64) >> np.uint64(width) != 0)
     out |= values << shift
     out[misfits] = -1
-    return np.count_nonzero(misfits)
+    return int(np.count_nonzero(misfits))
 
 
 @kernel
