@@ -203,7 +203,7 @@ class Epochs(Generic[G, B]):
 
     def _moving(self, changing: Sequence[NodeId]) -> tuple[NodeId, ...]:
         """The nodes that change by themselves, in an epoch in which some inputs do."""
-        return (*changing, *self.ending(), *self._restless())
+        return (*changing, *(self.ending() if self._passing else ()), *self._restless())
 
     def _known(self) -> Mapping[NodeId, B]:
         """The changes that are known before the first epoch."""

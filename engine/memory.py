@@ -129,22 +129,21 @@ def _page() -> int:
 
 
 class limited:
-    """Puts a limit in bytes in force in this thread, in place of one that is; None: leaves all as it is. A
-    class, as small epochs come here often."""
+    """Puts a limit in force in this thread, in place of one that is; None: leaves all as it is. A class, as
+    small epochs come here often."""
 
     __slots__ = ("_limit", "_outer", "_thread")
 
-    def __init__(self, limit: int | None, relieve: Relieve | None = None) -> None:
-        self._limit = None if limit is None else Limit(limit, relieve)
+    def __init__(self, limit: Limit | None) -> None:
+        self._limit = limit
 
     def __enter__(self) -> None:
-        global _last, _pause
+        global _last
         if self._limit is None:
             return
         self._thread = thread = threading.get_ident()
         self._outer = limits.get(thread)
         limits[thread] = self._limit
-        _pause = _pause_below(self._limit.size)
         if 2 * _seen > self._limit.size:
             _last = 0.0
 
@@ -156,13 +155,9 @@ class limited:
             limits[self._thread] = self._outer
 
 
-def _pause_below(limit: int) -> float:
-    return _PAUSE if limit - _seen < _MUCH else 10 * _PAUSE
-
-
 def limit_here() -> int | None:
-    """The limit that is in force in this thread."""
-    found = limits.get(threading.get_ident()) if limits else None
+    """The bytes of the limit that is in force in this thread."""
+    found = limits.get(threading.get_ident())
     return None if found is None else found.size
 
 
@@ -190,7 +185,7 @@ def _measure(more: int) -> None:
     if limit.relieve is not None and _is_high(limit.size):
         problem = _relieve(limit.relieve)
         _seen = (resident() or 0) + more
-    _pause = _pause_below(limit.size)
+    _pause = _PAUSE if limit.size - _seen < _MUCH else 10 * _PAUSE
     if _seen > limit.size:
         give_back()
         if (held := resident() or 0) + more > limit.size:
@@ -234,16 +229,18 @@ def give_back() -> None:
 
 
 class given_back:
-    """A context that gives freed memory back to the system at its end, if it took long. It is a class, which
-    costs a commit less than a generator."""
+    """A context that gives freed memory back to the system at its end, if it took long. `took`: the seconds
+    of that. It is a class, which costs a commit less than a generator."""
 
-    __slots__ = ("_since",)
+    __slots__ = ("_since", "took")
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> given_back:
         self._since = time.perf_counter()
+        return self
 
     def __exit__(self, *_: object) -> None:
-        if time.perf_counter() - self._since > LONG:
+        self.took = time.perf_counter() - self._since
+        if self.took > LONG:
             give_back()
 
 

@@ -90,12 +90,13 @@ def apply_updates(
 
         def changed(changes: Changes, dump_changes: bool) -> None:
             next(commits)
-            before = phases.switch(PRINTING)
+            before = phases.switch(PRINTING) if options.profile else None
             try:
                 for sink in sinks if shows(options.delta, dump_changes) else ():
                     sink(changes)
             finally:
-                phases.switch(before)
+                if before is not None:
+                    phases.switch(before)
 
         outputs = [name for name in program.names("output") if session.keeps(name)]
         interpreter = Interpreter(

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TypeAlias
 
-from .. import interrupt, memory, thresholds
+from .. import memory, thresholds
 from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
@@ -107,7 +107,6 @@ class RowWalk:
         state = self._state
         if not self._pays or state.remembering or state.forgetful:
             return CircuitWalk(state.circuit, running, limit, progress).run(self._nodes)
-        interrupt.check()
         changes: Changes = {}
         walk: CircuitWalk[Batch | None] | None = None
         left: list[NodeId] = []  # `list[…]()` would make a type each time

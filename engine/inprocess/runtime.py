@@ -84,6 +84,8 @@ class InProcess:
         self.values, self.workers = Values(nan) if values is None else values, workers
         self._maintaining = Maintaining(maintain)
         self.limit, self.spill = memory_limit, spill
+        relieve = self._spill if spill else None
+        self._limit = None if memory_limit is None else memory.Limit(memory_limit, relieve)
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
         """Held by an epoch; whoever else holds it reads a state that does not change."""
@@ -132,7 +134,8 @@ class InProcess:
 
     def _new_epochs(self, circuit: Circuit) -> Epochs[Batch, Batch | None]:
         """The epochs of a circuit."""
-        restless, walk_for = self._state.memories.restless, rows_walked(self._own)
+        memories, walk_for = self._state.memories, rows_walked(self._own)
+        restless = memories.restless if memories.may_be_restless() else tuple
         begin, held, exhausted = weakly(self._begin), weakly(self._held), weakly(self._exhausted)
         return Epochs(circuit, begin, held, length_of, exhausted, restless, walk_for)
 
@@ -743,7 +746,7 @@ class InProcess:
 
     def bounded(self) -> AbstractContextManager[None]:
         """Inside, the memory limit is in force: for what is made for an epoch."""
-        return memory.limited(self.limit, self._spill if self.spill else None)
+        return memory.limited(self._limit)
 
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)

@@ -234,11 +234,10 @@ class SessionState:
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime, with the session's limit of iterations or without. Raises what the
         runtime raises."""
-        limit, progress = self.max_iterations if limited else None, self.progress
-        commit: Callable[..., dict[str, Delta]] = self.host.runtime.commit
-        if seal is not None:
-            commit = partial(commit, seal=seal)
-        run = partial(commit, changes, static=static, max_iterations=limit, progress=progress)
+        run = partial(
+            self.host.runtime.commit, changes, static=static, progress=self.progress, seal=seal,
+            max_iterations=self.max_iterations if limited else None,
+        )  # fmt: skip
         if self.recorder is not None:
             run = partial(self.recorder.commit, run, self.epochs)
         deltas = run() if self.sparing is None else self.sparing.commit(changes, run)

@@ -5,8 +5,9 @@ two-dimensional array, and -1 a word that no table holds. Open addressing with l
 multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). All loops release the GIL.
 
 Loading machine code takes longer than a tiny program runs, so at first kernels are interpreted: the same
-functions, as Python. When that has taken a while, or arrays get long, every name of a kernel in the
-kernel's module is rebound to its compiled form; call kernels through their modules.
+functions, as Python, or as operations on arrays where these are given. When that has taken a while, or arrays
+get long, every name of a kernel in the kernel's module is rebound to its compiled form; call kernels through
+their modules.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
-interpreted_seconds = 0.04  # of a thread in interpreted kernels: to load machine code takes as long
+interpreted_seconds = 0.025  # of a thread in interpreted kernels: to load machine code takes as long
 patient_seconds = 1.0  # of a thread in kernels that are interpreted as their machine code is still made
 pause_seconds = 0.1  # of a wait for it after that, which gives as many of patience
 _kernels: list[Callable[..., Any]] = []  # that numba has not taken over
 _interpreted: list[Callable[..., Any]] = []  # those that are still interpreted, without parts
 _parts: set[Callable[..., Any]] = set()  # those that are compiled into the others
+_by_arrays: dict[Callable[..., Any], Callable[..., Any]] = {}  # what is interpreted in place of them
 _of_one_kind: set[Callable[..., Any]] = set()  # those of which all calls give arguments of the same types
 compiled: dict[Callable[..., Any], Compilation] = {}
 """The kernels that numba has taken over."""
@@ -81,7 +83,18 @@ def part(function: F) -> F:
     """Makes a part of kernels of a function: it is compiled with them, and called by no one else."""
     _kernels.append(function)
     _parts.add(function)
-    return function
+    return cast(F, _by_arrays.get(function, function))
+
+
+def interpreted_as(form: Callable[..., Any]) -> Callable[[F], F]:
+    """Says what is interpreted in place of a kernel or a part: the same by operations on arrays, which take a
+    hundredth of the time of a loop of Python."""
+
+    def of(function: F) -> F:
+        _by_arrays[function] = form
+        return function
+
+    return of
 
 
 def compile_kernels() -> None:
@@ -171,7 +184,7 @@ def _interpret(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tupl
     """The result of a kernel that is interpreted, and the seconds of this thread that it takes."""
     start = thread_time()
     with np.errstate(over="ignore"):
-        result = function(*arguments)
+        result = _by_arrays.get(function, function)(*arguments)
     return _as_compiled(result), thread_time() - start
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiler import kernel, of_one_kind, part
+from .compiler import interpreted_as, kernel, of_one_kind, part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
@@ -14,6 +14,7 @@ BLOCK = 256
 
 
 @part
+@interpreted_as(lambda word, bits: (int(word) * int(GOLDEN) & (1 << 64) - 1) >> 64 - bits)
 def home(word: int, bits: int) -> int:
     """The slot where the search for a word begins, of 2**bits slots."""
     return np.int64((np.uint64(word) * GOLDEN) >> np.uint64(64 - bits))  # type: ignore[return-value]
@@ -30,7 +31,13 @@ def slot_of(slots: Any, bits: int, at: int, word: Any) -> int:
     return at
 
 
+def _homes_read(slots: Any, bits: int, words: Any, start: int, size: int, places: Any, seen: Any) -> None:
+    places[:size] = (words[start : start + size].view(np.uint64) * GOLDEN) >> np.uint64(64 - bits)
+    seen[:size] = slots[places[:size]]
+
+
 @part
+@interpreted_as(_homes_read)
 def read_homes(slots: Any, bits: int, words: Any, start: int, size: int, places: Any, seen: Any) -> None:
     """The first slots of the words from `start` on, and what they hold: they are read at once, in a pass that
     waits for many of them at the same time."""

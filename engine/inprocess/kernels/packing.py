@@ -6,10 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from .compiler import kernel
+from .compiler import interpreted_as, kernel
+
+
+def _packed(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
+    values = column - np.int64(offset)
+    misfits = (out < 0) | (column < offset) | (values.view(np.uint64) >> np.uint64(width) != 0)
+    out |= values << shift
+    out[misfits] = -1
+    return int(np.count_nonzero(misfits))
 
 
 @kernel
+@interpreted_as(_packed)
 def pack(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
     """Adds a column to words under construction; a value that does not fit makes the word -1.
 
@@ -28,6 +37,7 @@ def pack(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
 
 
 @kernel
+@interpreted_as(lambda words, offset, mask, shift: ((words >> shift) & mask) + offset)
 def unpack(words: Any, offset: int, mask: int, shift: int) -> Any:
     """A column of packed words."""
     out = np.empty(words.shape[0], np.int64)

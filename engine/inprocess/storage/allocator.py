@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import mmap
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -45,17 +44,10 @@ def give_back_pages(array: np.ndarray[Any, Any]) -> None:
             library.madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), mmap.MADV_DONTNEED)
 
 
-class kept_memory:
-    """Freed memory stays with the process, and goes back to the system at the end if this took long. `took`:
-    the seconds of that."""
+class kept_memory(memory.given_back):
+    """As `given_back`; inside, freed memory stays with the process."""
 
-    __slots__ = ("_library", "_start", "took")
+    __slots__ = ()
 
-    def __enter__(self) -> kept_memory:
-        self._library, self._start = _library(), perf_counter()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.took = perf_counter() - self._start
-        if self.took > memory.LONG and self._library is not None:
-            memory.give_back()
+    def __init__(self) -> None:
+        _library()

@@ -98,7 +98,7 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T | BaseException]:
         finally:
             _here.in_task = False
 
-    limit = memory.limit_here()
+    limit = memory.limits.get(threading.get_ident())
 
     def help() -> None:
         with memory.limited(limit):
