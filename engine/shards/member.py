@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -142,6 +143,16 @@ class Member(InProcess):
     def tidy_here(self) -> None:
         """Gives back memory of this worker that nothing uses."""
         InProcess.tidy(self)
+
+    def arrange_ahead(self, is_over: Callable[[], bool]) -> None:
+        """Makes the indexes without which rows were looked for, in a pause, until that is over."""
+        with suppress(MemoryError), self.still, self.bounded():
+            for store in self._own.relations():
+                locate = store.table.locate
+                for positions in set(() if locate is None else locate.sought) - store.indexes.keys():
+                    if is_over():
+                        return
+                    store.index(positions)
 
     def close(self) -> None:
         """Ends the lines to other workers."""

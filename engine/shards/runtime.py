@@ -60,6 +60,7 @@ T = TypeVar("T")
 
 
 _TRIES = 3  # of what workers do together, when they end while they do it
+_PAUSE = 0.5  # seconds without an epoch in which a worker makes what later ones may need
 
 
 class WorkerGone(Exception):
@@ -771,6 +772,8 @@ def follow(member: Member, control: Connection) -> None:
     """Does what the first worker says, until it closes the line."""
     with suppress(EOFError, OSError), control:
         while True:
+            if not control.poll(_PAUSE):
+                member.arrange_ahead(control.poll)
             kind, payload = control.recv()
             if kind == "close":
                 break

@@ -20,7 +20,7 @@ from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.rowids import Locator
-from ..arrangements.views import Groups, Matches, expected, some_rows, whole_row
+from ..arrangements.views import Groups, Matches, expected, matching, some_rows, sought, whole_row
 from ..joins import onebyone
 from ..joins.onebyone import Find, Row
 from ..kernels import ranks as kernels
@@ -78,7 +78,7 @@ class Ranked(Unread):
         self._begin()
 
     def _begin(self) -> None:
-        self.table.locate = Locator(self.table, self.indexes)
+        self.table.locate = Locator(self.table, self.indexes, scans=True)
         self._arranged = self.table.size  # the ids below which rows are arranged
         self.delta: DerivedRows | None = None  # of the running iteration
         self.pending: dict[int, list[DerivedRows]] = {}
@@ -292,7 +292,7 @@ class Ranked(Unread):
         change = changed_rows(self.table, self.rows(), anew.table)
         numbers: Any = anew.at_birth(anew.iterations + 1).astype(np.int32)
         self.table, self.indexes, self.weights = anew.table, anew.indexes, numbers
-        self.table.locate = Locator(self.table, self.indexes)
+        self.table.locate = Locator(self.table, self.indexes, scans=True)
         self.present = self._arranged = self.table.size
         self.latest = max(self.latest, int(numbers.max(initial=0)))
         return change
@@ -313,7 +313,7 @@ class Ranked(Unread):
         table = self.table.only(kept)
         self.noted[:] = [_renumbered(rows, kept) for rows in self.noted]
         self.table = table
-        self.table.locate = Locator(self.table, self.indexes)
+        self.table.locate = Locator(self.table, self.indexes, scans=True)
         self.weights = self.weights[kept]
         self._arranged = self.table.size
         self.indexes.clear()
@@ -447,6 +447,9 @@ class RankedView:
     ) -> tuple[Groups, int]:
         if whole_row(positions, self.relation.schema):
             return (self.relation.table.find(keys, length),), length
+        rows = sought(self.relation, positions, keys, length)
+        if rows is not None:
+            return matching(self.relation.table, positions, keys, length, rows)
         index = self.relation.index(positions)
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
@@ -456,6 +459,8 @@ class RankedView:
         if whole_row(positions, relation.schema):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
+        elif groups[0].ndim == 2:
+            left, rows = groups[0]
         else:
             left, rows = relation.index(positions).expand(groups[0], total)
         left, rows, ranks = kernels.seen(left, rows, relation.weights, self._gone)

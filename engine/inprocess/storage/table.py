@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -40,6 +40,13 @@ class Locate(Protocol):
     def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
         """The ids of packed rows, given their columns and words, -1 for rows that the table does not hold.
         None: the slots are to be numbered."""
+
+    def matching(self, positions: tuple[Any, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The ids of the rows that have one of some keys in these columns. None: an index is to tell."""
+
+    @property
+    def sought(self) -> Collection[tuple[Any, ...]]:
+        """The columns by which rows were looked for so."""
 
     def forget(self) -> None:
         """Forgets what is known of rows."""
@@ -343,7 +350,7 @@ class RowTable(Unread):
                 if at == length:
                     return out
         located = self._located(columns, words)
-        if located is not None:
+        if located is not None and self._ids is None:  # to look may have numbered the last slots
             return self._with_new(located, words)
         ids = self._numbered()
         while True:
