@@ -108,15 +108,16 @@ class Member(InProcess):
         static: bool,
         limit: int | None,
         sealed: Callable[[ShardEpoch, Mapping[str, Delta]], None],
+        looks_into: str = "",
         look: Callable[[], None] | None = None,
         progress: Any = None,
     ) -> dict[str, Delta]:
         """Runs one epoch in step with the other workers: the changes are those of the rows that this one
         owns, with the same names and signs on all. `sealed` is called when it is computed; if it raises, the
-        epoch is rolled back. Raises Aborted if another worker has given up."""
+        epoch is rolled back. `looks_into`: see `Team`. Raises Aborted if another worker has given up."""
         self._built.clear()
         self.read_given_out()
-        self.team.begin(serial)
+        self.team.begin(serial, looks_into)
         try:
             ending: Any = sealed
             try:

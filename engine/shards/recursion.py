@@ -131,10 +131,12 @@ class MaintainedShards(MaintainedRecursion):
         maintaining, whole = recursion.maintaining, recursion.whole
         if self._epoch.first or not whole.changed:
             return account.settle("")
-        if self._epoch.limit is not None:
+        if self._epoch.limit is not None and not recursion.team.looks_into:
             return account.settle("its iterations are limited")
         if recursion.ranked is None and maintaining.mode != "never":
             return account.settle("it only grows")
+        if recursion.team.looks_into:
+            return account.refuse(recursion.team.looks_into)
         if maintaining.mode == "auto" and whole.changed <= thresholds.UNVOTED * whole.before:
             return account.settle("few rows change")
         own = maintaining.choose(recursion.costs, whole, lambda: True)
@@ -149,6 +151,9 @@ class MaintainedShards(MaintainedRecursion):
 
     def _go_on(self, act: Callable[[], None]) -> None:
         act()
+
+    def _iterations_before(self) -> int:
+        return max(self._recursion.team.agree(super()._iterations_before()))
 
     def finish(self) -> dict[str, Batch]:
         del self._recursion.view_of  # which holds all changes of the epoch
