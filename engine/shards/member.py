@@ -228,11 +228,6 @@ class Member(InProcess):
             return running.view_of(place)
         return StoreView(self._own.stores[place[1]], self._own.weighted(place[1]))
 
-    def parcel_of(self, relation: str) -> Parcel:
-        """The rows of a relation on this worker."""
-        store = self._store(relation)
-        return packed(self.values, store.schema, store.batch())
-
     def node_size(self, at: NodeId) -> int:
         """The number of rows of a node on this worker."""
         return self._own.stores[at].present
@@ -259,7 +254,7 @@ class Member(InProcess):
         return packed(self.values, schema_of(self._own, at), contents_of(self._own, at))
 
     def own_contents(self, relation: str) -> Batch:
-        """The same as a batch."""
+        """The rows of a relation on this worker."""
         return self._store(relation).batch()
 
     def parcels(self, relation: str) -> Iterator[Parcel]:
@@ -274,18 +269,6 @@ class Member(InProcess):
         """Whether a row is on one worker only."""
         at = shown(self.circuit, self._relations[relation])
         return self.placed.keys[at] is not None or not self._own.weighted(at)
-
-    def size_here(self, relation: str) -> int:
-        """The number of rows of a relation on this worker."""
-        return self._store(relation).present
-
-    def input_parcel(self, relation: str) -> Parcel:
-        """The rows of an input on this worker."""
-        return packed(self.values, self._inputs[relation], self._input(relation).batch())
-
-    def input_size(self, relation: str) -> int:
-        """The number of rows of an input on this worker."""
-        return self._input(relation).present
 
     def came(self, relation: str, parts: Parts) -> list[tuple[Batch, int]]:
         """The rows of an input for this worker, which it was told or which have come."""

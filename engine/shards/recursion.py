@@ -8,7 +8,7 @@ knows on the way what the others still have to do."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -407,15 +407,15 @@ class RankedShards(WorkerMemory, RankedSets):
         self._time, self._gone = time, -(time + 1)
         changed, team = [], self._sending.team
         for name, relation in self._relations.items():
-
-            def ask(columns: Sequence[Array], length: int, enough: int, name: str = name) -> Array:
-                return self._ask(name, columns, length, enough)
-
             decided = relation.decide(time)
             best = np.empty(0, np.int64)
             if name in self._searching:
                 team.ready()  # a search waits until the worker that it asks has decided, too
-                best = best if decided is None else relation.search(decided.asked, time, ask)
+                best = (
+                    best
+                    if decided is None
+                    else relation.search(decided.asked, time, partial(self._ask, name))
+                )
                 team.agree(None, self._sending.speaking)  # what searches see stays until all have searched
             if decided is not None and relation.settle(time, decided, best):
                 changed.append(name)

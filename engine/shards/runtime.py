@@ -337,7 +337,7 @@ class Sharded(Member):
         try:
             columns.go(self.doors, self.placed.keys[self._place(name)] or (), self.team.owning)
         except Exception:
-            self._answers(dict.fromkeys(range(1, self.team.size), ("input_size", (name,))))
+            self._answers(dict.fromkeys(range(1, self.team.size), ("node_size", (self._place(name),))))
             raise
 
     def _divided(
@@ -399,6 +399,9 @@ class Sharded(Member):
         nodes = enumerate(self.circuit.nodes)
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
+    def _shown(self, relation: str) -> NodeId:
+        return shown(self.circuit, self._relations[relation])
+
     def _merged(self, outcomes: Sequence[ShardChanges], static: bool) -> WholeChanges:
         def summed(schema: Schema, parcels: Iterable[Parcel]) -> Batch:
             parts = [unpacked(self.values, schema, each) for each in parcels]
@@ -409,7 +412,7 @@ class Sharded(Member):
 
         def change(name: str, parcels: Mapping[int, Parcel | None]) -> ArrayDelta:
             kept = [rank for rank, parcel in parcels.items() if parcel is None]
-            found = self._of_workers(kept, "parcel_of", name)
+            found = self._of_workers(kept, "node_parcel", self._shown(name))
             come = [parcel for parcel in parcels.values() if parcel is not None]
             return ArrayDelta(self.values, self._schema(name), merged(name, [*come, *found]), static)
 
@@ -499,7 +502,7 @@ class Sharded(Member):
     # ------------------------------------------------------------- reading
 
     def _spread(self, relation: str) -> ShardsView:
-        at = shown(self.circuit, self._relations[relation])
+        at = self._shown(relation)
         store = self._own.stores[at]
         view = StoreView(store, self._own.weighted(at))
         running = isinstance(self._running, ShardEpoch)
@@ -540,7 +543,7 @@ class Sharded(Member):
         """What all workers say of rows of an input, some of which are elsewhere and have come to them; None
         if they have not the rows of the relation where those of the input come."""
         come = [batch.columns for batch, _ in batches if isinstance(batch.columns, Elsewhere)]
-        at = shown(self.circuit, self._relations[relation])
+        at = self._shown(relation)
         if not come or self.placed.keys[at] != self.placed.keys[self._place(relation)]:
             return None
 
@@ -599,17 +602,17 @@ class Sharded(Member):
 
     def contents(self, relation: str) -> Batch:
         schema = self._schema(relation)
-        parcels: list[Parcel] = self._every("parcel_of", relation)
+        parcels: list[Parcel] = self._every("node_parcel", self._shown(relation))
         whole = concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
         return whole if self.is_once(relation) else consolidate(whole)
 
     def input_contents(self, relation: str) -> Batch:
         schema = self._inputs[relation]
-        parcels: list[Parcel] = self._every("input_parcel", relation)
+        parcels: list[Parcel] = self._every("node_parcel", self._place(relation))
         return concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
 
     def size_of(self, relation: str) -> int:
-        return sum(self._every("input_size", relation))
+        return sum(self._every("node_size", self._place(relation)))
 
     def remember(self, nodes: Mapping[str, NodeId]) -> None:
         assert self.placed.remembered.issuperset(nodes.values())
@@ -633,7 +636,7 @@ class Sharded(Member):
     def size(self, relation: str) -> int:
         if not self.is_once(relation):
             return self.contents(relation).length
-        return sum(self._every("size_here", relation))
+        return sum(self._every("node_size", self._shown(relation)))
 
     def query(
         self,
