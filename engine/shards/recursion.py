@@ -153,7 +153,8 @@ class MaintainedShards(MaintainedRecursion):
         act()
 
     def _iterations_before(self) -> int:
-        return max(self._recursion.team.agree(super()._iterations_before()))
+        every: list[int] = self._recursion.team.agree(super()._iterations_before())
+        return max(every)
 
     def finish(self) -> dict[str, Batch]:
         del self._recursion.view_of  # which holds all changes of the epoch
