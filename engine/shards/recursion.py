@@ -225,17 +225,17 @@ class Sending:
         """A vote with the rows for each worker, by rank. Those of this one go to `own`."""
         sent: list[dict[str, Parcel]] = [{} for _ in range(self.team.size)]
         for head, parts in self.parts.items():
-            if parts:
-                schema = self._schemas[head]
-                whole = concat(parts, len(schema))
-                parts.clear()
-                for owner, part in enumerate(
-                    divided(self.values, schema, self._keys[head], whole, self.team.owning)
-                ):
-                    if part is not None and owner == self.team.rank:
-                        own[head] = [part]
-                    elif part is not None:
-                        sent[owner][head] = packed(self.values, schema, part)
+            schema, shares = self._schemas[head], [list[Batch]() for _ in sent]
+            while parts:
+                some = divided(self.values, schema, self._keys[head], parts.pop(), self.team.owning)
+                for share, part in zip(shares, some, strict=True):
+                    if part is not None:
+                        share.append(part)
+            for owner, share in enumerate(shares):
+                if share and owner == self.team.rank:
+                    own[head] = share
+                elif share:
+                    sent[owner][head] = packed(self.values, schema, concat(share, len(schema)))
         only = vote, dict[str, Parcel]()
         return [(vote, each) if each else only for each in sent]
 
