@@ -66,7 +66,7 @@ class Account:
         self.changed = situation.changed
         """The rows of the changes."""
         self.choice = Choice(True, "", Watch(start=self._start))  # what to do
-        self._given_up = ""
+        self.given_up = ""  # why maintaining was given up
         self._anew = False
         self._seconds = 0.0
 
@@ -110,7 +110,7 @@ class Account:
 
     def give_up(self, why: str, watch: Watch | None) -> None:
         """Maintaining is given up. `watch` tells what it would have come to."""
-        self._given_up = why
+        self.given_up = why
         if watch is not None:
             self._costs.maintained(self.situation, watch.expected)
 
@@ -154,8 +154,8 @@ class Account:
         """The epoch's changes stay: what was done is kept."""
         if not self.changed or not self._epoch:
             return
-        way: Way = "given up" if self._given_up else "recomputed" if self._anew else "maintained"
-        why = self._given_up or self.choice.why
+        way: Way = "given up" if self.given_up else "recomputed" if self._anew else "maintained"
+        why = self.given_up or self.choice.why
         names, estimate = self._names, self.choice.estimate
         self._maintaining.note(
             Decision(self._epoch, names, way, why, self.situation, estimate, self._seconds)

@@ -131,7 +131,7 @@ SMALL: tuple[dict[str, float], ...] = (
     {"LARGE_RANK": 0},
     {"FOLLOWED_WORK": 1},
     {"FOLLOWED_ROWS": 8},
-    {"LARGE_TABLE": 0, "LOCATING_TIMES": 100},
+    {"LARGE_TABLE": 0, "LOCATING_TIMES": 100, "SOUGHT_TABLE": 0},
     {"ROWS_BY_MEANS": 0, "PROPOSED_BY_MEANS": 0, "PROPOSED_SAMPLE": 1, "PROPOSED_PEEK": 1},
     {"FUSED_MATCHES": 1, "FUSED_ROOM": 1, "FUSED_ROOM_NEW": 1, "FUSED_WORK": 1, "ORDERED_TABLE": 0},
     {"JOIN_CHUNK": 3, "JOIN_ASKING": 3, "JOIN_LEAST": 1, "JOIN_WAVE": 3, "JOIN_MOST": 2, "JOIN_ROOM": 5},
@@ -144,7 +144,7 @@ SMALL: tuple[dict[str, float], ...] = (
     {"GATE_BATCHES": 1},
     {"LOOP_EVENTS": 1},
     {"PATHS_TOLD": 2, "PATHS_TOLD_AT_ONCE": 1},
-    {"STEPS_LOOKED_AT": 0},
+    {"IDS_LOOKED_AT": 0},
 )
 
 

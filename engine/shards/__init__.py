@@ -50,6 +50,8 @@ has any more is forgotten by its owner in the input, who asks the owners in the 
 not say of windows (`engine.windowmemory`) is spooled with them, commit by commit, and workers that are
 started again begin with it. So no earlier epoch is run again, and a worker has nothing to save.
 
-Brackets run on the first worker, which gets all rows that they read. When a step faults on a row, or a
-recursion does not settle, the workers give the epoch up, and what is to be done then is decided by
-`runtime`."""
+**Faults.** When a step faults on a row, or a recursion comes to its limit, the workers give the epoch up, and
+run it once more to see whether that is so of rows that stay (`Team.looks_into`): at each join they say
+whether it faults, and evaluate it for all rows of before and after if it does, and recursions anew.
+
+Brackets run on the first worker, which gets all rows that they read."""

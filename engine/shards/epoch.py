@@ -19,12 +19,15 @@ from ..circuit import (
 )
 from ..divergence import Changing
 from ..epoch import Epoch
+from ..inprocess.arrangements.store import Store, store_of
 from ..inprocess.arrangements.views import GrowingView, StoreView, View
 from ..inprocess.epoch import RunningEpoch
+from ..inprocess.joins.transientfaults import may_cancel
 from ..inprocess.recursion.rankedrelation import Ranked, RankedView
-from ..inprocess.storage.batch import Batch, Rows, concat, no_rows
+from ..inprocess.storage.batch import Batch, Gathering, Rows, concat, consolidate, no_rows
 from ..rules import Source
 from ..runtime import Delta
+from ..schema import RowFault
 from ..versions import Seen, versions
 from .loop import RunningShardsLoop, ShardsLoop
 from .recursion import MaintainedShards, ShardsRecursion
@@ -46,6 +49,7 @@ class ShardEpoch(RunningEpoch):
         self._changes: dict[NodeId, Batch | None] = {}  # of the nodes that are done
         self._running: dict[NodeId, MaintainedShards] = {}
         self._loops: dict[NodeId, RunningShardsLoop] = {}
+        self._wholes: dict[tuple[NodeId, bool], Store] = {}  # by nodes, with this epoch's change and without
 
     def begin(self, active: frozenset[NodeId]) -> None:
         """Notes which nodes may change."""
@@ -72,6 +76,76 @@ class ShardEpoch(RunningEpoch):
         return exchanged(self._team, self.state.values, node.schema, node.key, change)
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        if not self._team.looks_into or self.epoch.first:
+            return self._joined(at, node, changes)
+        found, fault = None, None
+        try:
+            found = self._joined(at, node, changes)
+        except RowFault as error:
+            fault = error
+        said = self._team.agree((fault is not None, may_cancel(node, changes)))
+        if not any(is_so for is_so, _ in said):
+            return found
+        if not any(may for _, may in said):
+            if fault is None:
+                self._team.agree(None)  # until the worker gives up that knows the fault
+            assert fault is not None
+            raise fault
+        return self._without_cancelled(at, node, changes)
+
+    def _without_cancelled(
+        self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]
+    ) -> Batch | None:
+        """The change of a join by all that its terms hold now and held before, on all workers; see
+        `inprocess.joins.transientfaults`. Rows that may be anywhere go to owners for it."""
+        joiner, arity, total = self.state.joiners[at], len(node.schema), Gathering(len(node.schema))
+        if len(node.terms) == 1 and not node.terms[0].negated:
+            (change,) = changes
+            owned = self._owned(node.terms[0].source, change)
+            return concat(list(joiner.run(0, owned, (None,))), arity) if owned.length else None
+        present = [self.state.stores[term.source].present for term in node.terms]
+        sizes = [*map(sum, zip(*self._team.agree(present), strict=True))]
+        positive = [place for place, term in enumerate(node.terms) if not term.negated]
+        start = min(positive, key=sizes.__getitem__, default=None)
+        for now in (True, False):
+            joiner.forget_faults()
+            rows, views = None, list[View | None]()
+            for place, (term, change) in enumerate(zip(node.terms, changes, strict=True)):
+                source = term.source
+                if place == start or self.state.placed.keys[source] is None:
+                    self._wholes[source, now] = self._whole(source, change, now)
+                views.append(None if place == start else self._spread_whole(source, now))
+            self._team.agree(None)  # all have made what others look up
+            if start is not None:
+                rows = self._wholes[node.terms[start].source, now].batch()
+            if rows is None and self._team.rank:
+                continue
+            found = joiner.run(start, rows, views)
+            total.extend(found if now else (each.negated() for each in found))
+        return total.total()
+
+    def _whole(self, at: NodeId, change: Batch | None, now: bool) -> Store:
+        """The rows of a node that this worker owns, each once, with this epoch's change or without."""
+        store = self.state.stores[at]
+        held = [store.batch()] if now or change is None else [store.batch(), change.negated()]
+        return store_of(store.schema, self._owned(at, concat(held, len(store.schema))))
+
+    def _owned(self, at: NodeId, batch: Batch | None) -> Batch:
+        """Some rows of a node that this worker owns, each once; by all columns if rows may be anywhere."""
+        schema = self.circuit.nodes[at].schema
+        if self.state.placed.keys[at] is None:
+            batch = exchanged(self._team, self.state.values, schema, range(len(schema)), batch)
+        return no_rows(schema) if batch is None else consolidate(batch)
+
+    def _spread_whole(self, at: NodeId, now: bool) -> View:
+        """The contents of a node on all workers, each row once."""
+        if self.state.placed.keys[at] is not None:
+            return self.spread(at, now or at not in self.active)
+        schema, place = self.circuit.nodes[at].schema, ("whole", at, now)
+        spread = Spread(schema, tuple(range(len(schema))))
+        return ShardsView(self._team, self.state.values, spread, place, self.view_of(place))
+
+    def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         if len(node.terms) == 1 and not node.terms[0].negated:
             (change,) = changes
             if change is None or not change.length:
@@ -151,6 +225,8 @@ class ShardEpoch(RunningEpoch):
             return self.before(at, change)
         if kind == "loop":
             return self._loops[at].view_of(*version)
+        if kind == "whole":
+            return StoreView(self._wholes[at, version[0]], True)
         name, now = version
         relation = self._running[at].relations[name]
         if isinstance(relation, Ranked):

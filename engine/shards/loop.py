@@ -150,9 +150,11 @@ class RunningShardsLoop(RunningLoop):
         if not first and not any(vote.changed for vote in votes):
             return
         had_paths = any(vote.over_paths for vote in votes)
-        if not all(vote.over_paths for vote in votes):
+        looks_into = self._recursion.team.looks_into
+        if not all(vote.over_paths for vote in votes) or looks_into:
             self._recursion.forget_paths(unsuitable=True)
-        if not self._followed() and (first or had_paths or not self._maintained_together(votes)):
+        anew = first or had_paths or looks_into
+        if not self._followed() and (anew or not self._maintained_together(votes)):
             self._evaluate()
 
     def _follows_on(self, paths: Paths) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -109,15 +110,16 @@ class Member(InProcess):
         static: bool,
         limit: int | None,
         sealed: Callable[[ShardEpoch, Mapping[str, Delta]], None],
+        looks_into: str = "",
         look: Callable[[], None] | None = None,
         progress: Any = None,
     ) -> dict[str, Delta]:
         """Runs one epoch in step with the other workers: the changes are those of the rows that this one
         owns, with the same names and signs on all. `sealed` is called when it is computed; if it raises, the
-        epoch is rolled back. Raises Aborted if another worker has given up."""
+        epoch is rolled back. `looks_into`: see `Team`. Raises Aborted if another worker has given up."""
         self._built.clear()
         self.read_given_out()
-        self.team.begin(serial)
+        self.team.begin(serial, looks_into)
         try:
             ending: Any = sealed
             try:
@@ -144,6 +146,16 @@ class Member(InProcess):
     def tidy_here(self) -> None:
         """Gives back memory of this worker that nothing uses."""
         InProcess.tidy(self)
+
+    def arrange_ahead(self, is_over: Callable[[], bool]) -> None:
+        """Makes the indexes without which rows were looked for, in a pause, until that is over."""
+        with suppress(MemoryError), self.still, self.bounded():
+            for store in self._own.relations():
+                locate = store.table.locate
+                for positions in set(() if locate is None else locate.sought) - store.indexes.keys():
+                    if is_over():
+                        return
+                    store.index(positions)
 
     def close(self) -> None:
         """Ends the lines to other workers."""
@@ -218,11 +230,6 @@ class Member(InProcess):
             return running.view_of(place)
         return StoreView(self._own.stores[place[1]], self._own.weighted(place[1]))
 
-    def parcel_of(self, relation: str) -> Parcel:
-        """The rows of a relation on this worker."""
-        store = self._store(relation)
-        return packed(self.values, store.schema, store.batch())
-
     def node_size(self, at: NodeId) -> int:
         """The number of rows of a node on this worker."""
         return self._own.stores[at].present
@@ -249,7 +256,7 @@ class Member(InProcess):
         return packed(self.values, schema_of(self._own, at), contents_of(self._own, at))
 
     def own_contents(self, relation: str) -> Batch:
-        """The same as a batch."""
+        """The rows of a relation on this worker."""
         return self._store(relation).batch()
 
     def parcels(self, relation: str) -> Iterator[Parcel]:
@@ -264,18 +271,6 @@ class Member(InProcess):
         """Whether a row is on one worker only."""
         at = shown(self.circuit, self._relations[relation])
         return self.placed.keys[at] is not None or not self._own.weighted(at)
-
-    def size_here(self, relation: str) -> int:
-        """The number of rows of a relation on this worker."""
-        return self._store(relation).present
-
-    def input_parcel(self, relation: str) -> Parcel:
-        """The rows of an input on this worker."""
-        return packed(self.values, self._inputs[relation], self._input(relation).batch())
-
-    def input_size(self, relation: str) -> int:
-        """The number of rows of an input on this worker."""
-        return self._input(relation).present
 
     def came(self, relation: str, parts: Parts) -> list[tuple[Batch, int]]:
         """The rows of an input for this worker, which it was told or which have come."""

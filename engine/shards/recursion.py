@@ -8,7 +8,7 @@ knows on the way what the others still have to do."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -131,10 +131,12 @@ class MaintainedShards(MaintainedRecursion):
         maintaining, whole = recursion.maintaining, recursion.whole
         if self._epoch.first or not whole.changed:
             return account.settle("")
-        if self._epoch.limit is not None:
+        if self._epoch.limit is not None and not recursion.team.looks_into:
             return account.settle("its iterations are limited")
         if recursion.ranked is None and maintaining.mode != "never":
             return account.settle("it only grows")
+        if recursion.team.looks_into:
+            return account.refuse(recursion.team.looks_into)
         if maintaining.mode == "auto" and whole.changed <= thresholds.UNVOTED * whole.before:
             return account.settle("few rows change")
         own = maintaining.choose(recursion.costs, whole, lambda: True)
@@ -149,6 +151,10 @@ class MaintainedShards(MaintainedRecursion):
 
     def _go_on(self, act: Callable[[], None]) -> None:
         act()
+
+    def _iterations_before(self) -> int:
+        every: list[int] = self._recursion.team.agree(super()._iterations_before())
+        return max(every)
 
     def finish(self) -> dict[str, Batch]:
         del self._recursion.view_of  # which holds all changes of the epoch
@@ -219,17 +225,17 @@ class Sending:
         """A vote with the rows for each worker, by rank. Those of this one go to `own`."""
         sent: list[dict[str, Parcel]] = [{} for _ in range(self.team.size)]
         for head, parts in self.parts.items():
-            if parts:
-                schema = self._schemas[head]
-                whole = concat(parts, len(schema))
-                parts.clear()
-                for owner, part in enumerate(
-                    divided(self.values, schema, self._keys[head], whole, self.team.owning)
-                ):
-                    if part is not None and owner == self.team.rank:
-                        own[head] = [part]
-                    elif part is not None:
-                        sent[owner][head] = packed(self.values, schema, part)
+            schema, shares = self._schemas[head], [list[Batch]() for _ in sent]
+            while parts:
+                some = divided(self.values, schema, self._keys[head], parts.pop(), self.team.owning)
+                for share, part in zip(shares, some, strict=True):
+                    if part is not None:
+                        share.append(part)
+            for owner, share in enumerate(shares):
+                if share and owner == self.team.rank:
+                    own[head] = share
+                elif share:
+                    sent[owner][head] = packed(self.values, schema, concat(share, len(schema)))
         only = vote, dict[str, Parcel]()
         return [(vote, each) if each else only for each in sent]
 
@@ -402,15 +408,15 @@ class RankedShards(WorkerMemory, RankedSets):
         self._time, self._gone = time, -(time + 1)
         changed, team = [], self._sending.team
         for name, relation in self._relations.items():
-
-            def ask(columns: Sequence[Array], length: int, enough: int, name: str = name) -> Array:
-                return self._ask(name, columns, length, enough)
-
             decided = relation.decide(time)
             best = np.empty(0, np.int64)
             if name in self._searching:
                 team.ready()  # a search waits until the worker that it asks has decided, too
-                best = best if decided is None else relation.search(decided.asked, time, ask)
+                best = (
+                    best
+                    if decided is None
+                    else relation.search(decided.asked, time, partial(self._ask, name))
+                )
                 team.agree(None, self._sending.speaking)  # what searches see stays until all have searched
             if decided is not None and relation.settle(time, decided, best):
                 changed.append(name)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 from weakref import WeakSet, ref
 
 from .. import interrupt, thresholds
+from ..account import FAULT
 from ..circuit import Circuit, Clock, Input, Late, NodeId
 from ..divergence import IterationLimit, Unsettled
 from ..incremental import incrementalize
@@ -31,9 +32,9 @@ from ..inprocess import latest
 from ..inprocess.arrangements.store import store_of
 from ..inprocess.arrangements.views import Matches, StoreView
 from ..inprocess.durablecontents import schema_of
-from ..inprocess.epoch import RunningEpoch
 from ..inprocess.query import answer
-from ..inprocess.sealing import coded, input_changes, passed, remembered_changes
+from ..inprocess.recursion.monotoneepoch import LIMIT
+from ..inprocess.sealing import coded
 from ..inprocess.state import State
 from ..inprocess.storage.allocator import kept_memory
 from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
@@ -42,7 +43,6 @@ from ..inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ..inprocess.storage.threadpool import among
 from ..integrals import shown
 from ..maintenance import Coin, Mode
-from ..memory import Exhausted
 from ..runtime import Coded, Delta, Progress, Seal
 from ..schema import Array, RowFault, Schema
 from .arrivals import Elsewhere
@@ -60,6 +60,7 @@ T = TypeVar("T")
 
 
 _TRIES = 3  # of what workers do together, when they end while they do it
+_PAUSE = 0.5  # seconds without an epoch in which a worker makes what later ones may need
 
 
 class WorkerGone(Exception):
@@ -186,10 +187,8 @@ class Sharded(Member):
                 is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
                 if not self.committed or is_without_limit:  # no count of iterations was passed
                     raise
-                try:
-                    return self._alone(changes, max_iterations, progress, act)
-                except (Exhausted, MemoryError):  # this process has no room for all rows
-                    raise error from None
+                looks_into = FAULT if isinstance(error, RowFault) else LIMIT
+            return self._together(changes, static, max_iterations, progress, act, looks_into=looks_into)
 
         self.surely(self.read_given_out)
         deltas, inputs, *_ = self.surely(run)
@@ -253,32 +252,6 @@ class Sharded(Member):
         batches = [batch.scaled(sign) for batch, sign in parts]
         return concat(batches, len(schema_of(self._own, at)))
 
-    def _alone(
-        self,
-        changes: Mapping[str, Sequence[tuple[Batch, int]]],
-        limit: int | None,
-        progress: Progress | None,
-        act: Act,
-    ) -> WholeChanges:
-        """Runs an epoch in this process, which then has the rows of all workers, and tells whether a fault or
-        a number of iterations is one of the maintenance by workers alone. They cannot begin it from nothing:
-        what nodes remember is known before the epoch, and a limit counts the iterations of a change. Raises
-        RowFault or Unsettled; the state is then as it was before."""
-        here, result = self.beside(self.circuit), list[WholeChanges]()
-        here.remember({_name(at): at for at in self.placed.remembered})
-        here.give({_name(at): [(self._summed(at), 1)] for at in self.placed.remembered})
-        here.earlier = self._spool.epochs - 1
-        here.commit(self._spool.rows(self._inputs))
-
-        def seal(sealed: Any) -> None:
-            assert isinstance(here._running, RunningEpoch)
-            result.append(_whole(here._running, sealed.deltas))
-            act(result[0])
-            self.team.lose()  # so that workers begin with what this epoch leaves, whatever ends it
-
-        deltas = here.commit(changes, max_iterations=limit, progress=progress, seal=seal)
-        return result[0]._replace(deltas=deltas)
-
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
     ) -> T:
@@ -311,14 +284,15 @@ class Sharded(Member):
         progress: Progress | None,
         act: Act,
         contents: Mapping[NodeId, Batch] | None = None,
+        looks_into: str = "",
     ) -> WholeChanges:
         """Runs an epoch on all workers. `act` is given its changes before they stay, and may refuse them.
-        `contents` are those with which nodes begin, in a first epoch. Raises WorkerGone if a worker ends
-        before that; if one ends later, the epoch has been."""
+        `contents` are those with which nodes begin, in a first epoch; `looks_into`: see `Team`. Raises
+        WorkerGone if a worker ends before that; if one ends later, the epoch has been."""
         away = self._gone_ahead(changes)
         with self.still, interrupt.deferred(), kept_memory(), among(self.workers):
             self._serial += 1
-            own = self._divided(changes, static, limit, away, contents or {})
+            own = self._divided(changes, static, limit, away, contents or {}, looks_into)
             said: dict[int, tuple[str, Any]] = {}  # by workers that have computed the epoch, or failed
             result: list[WholeChanges] = []
 
@@ -335,7 +309,7 @@ class Sharded(Member):
                         self._tell(control, "commit")
 
             try:
-                self.run(self._serial, own, static, limit, sealed, progress=progress)
+                self.run(self._serial, own, static, limit, sealed, looks_into, progress=progress)
             except BaseException as error:
                 self._taken_back(said, error)
             with suppress(WorkerGone):
@@ -363,7 +337,7 @@ class Sharded(Member):
         try:
             columns.go(self.doors, self.placed.keys[self._place(name)] or (), self.team.owning)
         except Exception:
-            self._answers(dict.fromkeys(range(1, self.team.size), ("input_size", (name,))))
+            self._answers(dict.fromkeys(range(1, self.team.size), ("node_size", (self._place(name),))))
             raise
 
     def _divided(
@@ -373,6 +347,7 @@ class Sharded(Member):
         limit: int | None,
         away: Collection[str],
         contents: Mapping[NodeId, Batch],
+        looks_into: str,
     ) -> dict[str, list[tuple[Batch, int]]]:
         """Sends each worker the changes and the contents of the rows that it owns, and gives the changes for
         this one."""
@@ -384,7 +359,7 @@ class Sharded(Member):
         loads = [columns.load.name for columns in self._loads if columns.is_at(self.doors)]
         begins = self._divided_contents(contents)
         for peer, control in self._controls.items():
-            told = self._serial, shares[peer], static, limit, away, loads, begins[peer]
+            told = self._serial, shares[peer], static, limit, looks_into, away, loads, begins[peer]
             self._tell(control, ("run", told))
         self.begin_with_contents(begins[self.team.rank])
         return shares[self.team.rank]
@@ -424,6 +399,9 @@ class Sharded(Member):
         nodes = enumerate(self.circuit.nodes)
         return next(at for at, node in nodes if isinstance(node, Input) and node.relation == relation)
 
+    def _shown(self, relation: str) -> NodeId:
+        return shown(self.circuit, self._relations[relation])
+
     def _merged(self, outcomes: Sequence[ShardChanges], static: bool) -> WholeChanges:
         def summed(schema: Schema, parcels: Iterable[Parcel]) -> Batch:
             parts = [unpacked(self.values, schema, each) for each in parcels]
@@ -434,7 +412,7 @@ class Sharded(Member):
 
         def change(name: str, parcels: Mapping[int, Parcel | None]) -> ArrayDelta:
             kept = [rank for rank, parcel in parcels.items() if parcel is None]
-            found = self._of_workers(kept, "parcel_of", name)
+            found = self._of_workers(kept, "node_parcel", self._shown(name))
             come = [parcel for parcel in parcels.values() if parcel is not None]
             return ArrayDelta(self.values, self._schema(name), merged(name, [*come, *found]), static)
 
@@ -524,7 +502,7 @@ class Sharded(Member):
     # ------------------------------------------------------------- reading
 
     def _spread(self, relation: str) -> ShardsView:
-        at = shown(self.circuit, self._relations[relation])
+        at = self._shown(relation)
         store = self._own.stores[at]
         view = StoreView(store, self._own.weighted(at))
         running = isinstance(self._running, ShardEpoch)
@@ -565,7 +543,7 @@ class Sharded(Member):
         """What all workers say of rows of an input, some of which are elsewhere and have come to them; None
         if they have not the rows of the relation where those of the input come."""
         come = [batch.columns for batch, _ in batches if isinstance(batch.columns, Elsewhere)]
-        at = shown(self.circuit, self._relations[relation])
+        at = self._shown(relation)
         if not come or self.placed.keys[at] != self.placed.keys[self._place(relation)]:
             return None
 
@@ -624,17 +602,17 @@ class Sharded(Member):
 
     def contents(self, relation: str) -> Batch:
         schema = self._schema(relation)
-        parcels: list[Parcel] = self._every("parcel_of", relation)
+        parcels: list[Parcel] = self._every("node_parcel", self._shown(relation))
         whole = concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
         return whole if self.is_once(relation) else consolidate(whole)
 
     def input_contents(self, relation: str) -> Batch:
         schema = self._inputs[relation]
-        parcels: list[Parcel] = self._every("input_parcel", relation)
+        parcels: list[Parcel] = self._every("node_parcel", self._place(relation))
         return concat([unpacked(self.values, schema, each) for each in parcels], len(schema))
 
     def size_of(self, relation: str) -> int:
-        return sum(self._every("input_size", relation))
+        return sum(self._every("node_size", self._place(relation)))
 
     def remember(self, nodes: Mapping[str, NodeId]) -> None:
         assert self.placed.remembered.issuperset(nodes.values())
@@ -658,7 +636,7 @@ class Sharded(Member):
     def size(self, relation: str) -> int:
         if not self.is_once(relation):
             return self.contents(relation).length
-        return sum(self._every("size_here", relation))
+        return sum(self._every("node_size", self._shown(relation)))
 
     def query(
         self,
@@ -704,16 +682,6 @@ def _closed() -> NoReturn:
 
 def _known(batch: Batch) -> Change:
     return Change(batch.length, lambda: batch)
-
-
-def _whole(running: RunningEpoch, deltas: Mapping[str, Delta]) -> WholeChanges:
-    """The changes of an epoch of this process."""
-    return WholeChanges(
-        dict(deltas),
-        {node.relation: _known(batch) for node, batch in input_changes(running)},
-        {at: _known(batch) for at, batch in remembered_changes(running).items()},
-        {node.relation: batch for node, batch in passed(running)},
-    )
 
 
 def _stays(whole: WholeChanges) -> None:
@@ -771,6 +739,8 @@ def follow(member: Member, control: Connection) -> None:
     """Does what the first worker says, until it closes the line."""
     with suppress(EOFError, OSError), control:
         while True:
+            if not control.poll(_PAUSE):
+                member.arrange_ahead(control.poll)
             kind, payload = control.recv()
             if kind == "close":
                 break
@@ -786,7 +756,7 @@ def _followed(
 ) -> tuple[str, Any]:
     """Runs an epoch, as the first worker has told (`Sharded._divided`). Returns how it ended."""
     shares: Mapping[str, Parts]
-    serial, shares, static, limit, away, loads, contents = told
+    serial, shares, static, limit, looks_into, away, loads, contents = told
     told.clear()
 
     def sealed(running: ShardEpoch, deltas: Mapping[str, Delta]) -> None:
@@ -804,7 +774,7 @@ def _followed(
             changes = {name: member.came(name, parts) for name, parts in shares.items()}
             shares = {}
             member.begin_with_contents(contents)
-            member.run(serial, changes, static, limit, sealed)
+            member.run(serial, changes, static, limit, sealed, looks_into)
         member.arrivals.keep(())
         member.end()
     except Aborted as error:

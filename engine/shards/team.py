@@ -58,6 +58,9 @@ class Team:
         self._aborted = 0  # the last attempt that was given up
         self.lost = False
         """True once another worker has ended: no epoch goes through any more."""
+        self.looks_into = ""
+        """What the attempt looks into that ended the one before, by its name in accounts: a fault
+        or a limit, which may not be one of rows that stay."""
         self._moved = threading.Condition()
         self._asking = threading.Lock()
         self._handle: Callable[[Any], Any] = lambda request: None
@@ -71,10 +74,10 @@ class Team:
                 self._threads.append(threading.Thread(target=act, args=(peer, lines), daemon=True))
                 self._threads[-1].start()
 
-    def begin(self, serial: int) -> None:
-        """Begins the attempt of an epoch with this number."""
+    def begin(self, serial: int, looks_into: str = "") -> None:
+        """Begins the attempt of an epoch with this number; see `looks_into`."""
         with self._moved:
-            self._serial, self._done = serial, 0
+            self._serial, self._done, self.looks_into = serial, 0, looks_into
             self._moved.notify_all()
 
     def ready(self) -> None:

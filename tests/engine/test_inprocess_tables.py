@@ -326,23 +326,27 @@ def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3])
-def test_rows_of_a_growing_set_are_found_while_it_is_numbered_in_parts(
+def test_rows_of_a_table_are_found_while_it_is_numbered_in_parts(
     arity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thresholds, "LARGE_TABLE", 0)
     monkeypatch.setattr(table_module, "_PART", 20)
     rng, spans = random.Random(arity), [(0, 4), (0, 40), (-9, 9), (0, 1 << 30), (-(1 << 63), 1 << 63)]
     for _ in range(100):
-        table, rows = GrowingSet(SCHEMA[:1] * arity).table, dict[tuple[int, ...], int]()
+        kind, rows = rng.choice([GrowingSet, Store]), dict[tuple[int, ...], int]()
+        table = kind(SCHEMA[:1] * arity).table
         for _ in range(rng.randrange(4, 40)):
             act = rng.random()
             if act < 0.15:
                 low, top = rng.choice(spans[: rng.choice([3, 4, 5])])
                 count = rng.randrange(1, 60)
                 new = [tuple(rng.randrange(low, top) for _ in range(arity)) for _ in range(count)]
-                table.insert_new(columns(new, arity), len(new))
                 for row in new:
                     rows.setdefault(row, len(rows))
+                if kind is GrowingSet:
+                    table.insert_new(columns(new, arity), len(new))
+                else:
+                    assert table.insert(columns(new, arity), len(new)).tolist() == [rows[row] for row in new]
             elif act < 0.2:
                 kept = rng.randrange(len(rows) + 1)
                 table.truncate(kept)

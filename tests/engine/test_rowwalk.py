@@ -251,7 +251,8 @@ def visits() -> Iterator[list[int]]:
         found.append(at)
         return real(walk, at, *rest)
 
-    with mock.patch.object(RowWalk, "_in_general", noted), mock.patch.object(thresholds, "GENERAL_RUNS", 0):
+    steady = mock.patch.multiple(thresholds, GENERAL_RUNS=0, SOUGHT_TABLE=1 << 20)
+    with mock.patch.object(RowWalk, "_in_general", noted), steady:
         yield found
 
 

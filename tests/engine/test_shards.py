@@ -35,7 +35,6 @@ from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.joins.join import Joiner
-from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
@@ -375,28 +374,6 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
             commit(runtime, {"C": [((0,), 1)], "A": [((1, 1), -1)]})
         assert sorted(runtime.rows("Q")) == [(2, 3), (3, 2)]
         assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
-    finally:
-        runtime.close()
-
-
-def test_workers_begin_with_a_commit_of_the_first_one_alone_that_is_interrupted_once_it_is_sealed() -> None:
-    runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), 2)
-    run, sealed = InProcess.commit, list[str]()
-
-    def interrupted(self: InProcess, changes: Any, **options: Any) -> Any:
-        found = run(self, changes, **options)
-        if sealed:
-            raise KeyboardInterrupt
-        return found
-
-    try:
-        commit(runtime, {"A": [((3, 3), 1)], "B": [((k,), 1) for k in range(9)], "C": [((0,), 1)]})
-        changes = {"A": [((5, 0), 1)], "C": [((0,), -1), ((3,), 1)]}
-        given = {n: [(runtime.batch(n, [row]), sign) for row, sign in rows] for n, rows in changes.items()}
-        with mock.patch.object(InProcess, "commit", interrupted), pytest.raises(KeyboardInterrupt):
-            runtime.commit(given, seal=lambda changed: sealed.append("once"))
-        assert sorted(runtime.rows("Q")) == [(3, 2)]
-        assert commit(runtime, {"C": [((3,), -1)]}) == {"Q": {(3, 2): -1}}
     finally:
         runtime.close()
 
@@ -746,9 +723,12 @@ LIMITED = (
     FAULTS
     + """
 input relation Edge(x: s32, y: s32)
+input relation U(x: s32, u: s32)
+input relation V(u: s32)
 output relation Path(x: s32, y: s32)
 Path(x, y) :- Edge(x, y).
 Path(x, z) :- Path(x, y), Edge(y, z).
+Path(x / u, y) :- Path(x, y), U(x, u), V(u).
 """
 )
 
@@ -769,6 +749,8 @@ def test_a_limit_of_iterations_is_one_of_what_a_commit_changes(size: int) -> Non
         for x in range(9):
             change(Edge=[((x, x + 1), 1)])
         change(A=[((5, 0), 1)], C=[((0,), -1), ((3,), 1)])
+        change(V=[((0,), 1)])
+        change(U=[((1, 0), 1)], V=[((0,), -1)])  # a fault in the recursion
         assert runtime.size("Path") == 45
         with pytest.raises(IterationLimit):
             change(Edge=[((k, k + 1), 1) for k in range(20, 40)])

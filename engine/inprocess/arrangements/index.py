@@ -222,15 +222,19 @@ class RowIndex(Stretched):
 
     def remove_one(self, at: int, row: tuple[int, ...]) -> None:
         """Takes one row id out, given the columns of the row."""
-        if self._derived or not len(self._place):
+        group = -1 if self._derived else self.keys.find_row(self._pick(row))
+        placed = len(self._place) > 0
+        if group < 0 or not (placed or self._count.item(group) <= thresholds.IDS_LOOKED_AT):
             self.remove(np.array([at], np.int64))
             return
         self._track(self.table.size)
-        group = self.keys.find_row(self._pick(row))
-        last = self._first.item(group) + self._count.item(group) - 1
-        place, moved = self._place.item(at), self._slab.item(last)
+        first = self._first.item(group)
+        last = first + self._count.item(group) - 1
+        place = self._place.item(at) if placed else first + self._slab[first : last + 1].tolist().index(at)
+        moved = self._slab.item(last)
         self._slab[place] = moved
-        self._place[moved] = place
+        if placed:
+            self._place[moved] = place
         self._count[group] -= 1
         self.size -= 1
 

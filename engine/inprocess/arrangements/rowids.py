@@ -1,16 +1,19 @@
-"""The ids of a few rows of a large table, found without numbers at its slots.
+"""The ids of a few rows of a large table, found without numbers at its slots, or without an index.
 
 A table finds ids by numbers at its slots, which are built when first asked for: in a table of a hundred
 million rows that takes seconds and a gigabyte. Whether a row is there at all, the slots tell without numbers.
 A few rows that are there are looked for among those of their key, if there is an index, until that has cost
 as much as numbering. Without an index all rows are looked through, and some of them numbered, until all are.
 That notes the ids of all rows which have a value in common with those asked for: who asks for a row often
-asks for some of these next.
+asks for some of these next. The rows of a few keys are looked for so, too, until that has cost a good part of
+what an index of them does.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +29,13 @@ _NOTHING: Array = np.empty(0, np.int64)
 
 
 class Locator:
-    """Finds rows of one table by indexes that hold all its rows but the last ones, or, if it `scans`, by
-    looking through the table. See `RowTable.found_by`."""
+    """Finds rows of one table by indexes that hold all its rows but the last ones, or by looking through the
+    table. See `RowTable.found_by`."""
 
-    def __init__(
-        self, table: RowTable, indexes: Mapping[tuple[Position, ...], RowIndex], scans: bool = False
-    ) -> None:
+    def __init__(self, table: RowTable, indexes: Mapping[tuple[Position, ...], RowIndex]) -> None:
         self._table, self._indexes = table, indexes
         self._looked_at = 0
-        self._scans = scans
+        self.sought = Counter[tuple[Position, ...]]()  # keys that were looked for without an index
         self.forget()
 
     def forget(self) -> None:
@@ -64,7 +65,7 @@ class Locator:
         late = table.size - index.size
         groups = index.groups([columns[p][there] for p in positions if isinstance(p, int)], len(there))
         total = index.matches(groups)
-        if self._scans and late > thresholds.LOCATED_ROWS:
+        if late > thresholds.LOCATED_ROWS:
             return None
         self._looked_at += total + late
         if (
@@ -81,6 +82,29 @@ class Locator:
             for at in others:
                 found[at] = index.size + last[int(words[at])]
         return found
+
+    def matching(self, positions: tuple[Any, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The ids of the rows that have one of some keys in these columns, found by looking through the
+        table. None: that has come to cost more than an index, or the keys are not of packed columns."""
+        table, layout = self._table, self._table.layout
+        if table.size < thresholds.SOUGHT_TABLE or length > thresholds.SCANNED_ROWS or layout is None:
+            return None
+        if not positions or not all(isinstance(p, int) for p in positions):
+            return None
+        if self.sought[positions] + length > thresholds.SOUGHT_KEYS:
+            return None
+        self.sought[positions] += length
+        mask, values, fits = 0, np.zeros(length, np.int64), np.ones(length, np.bool_)
+        for position, key in zip(positions, keys, strict=True):
+            field = layout.fields[position]
+            value = key - field.offset
+            fits &= (value >= 0) & (value <= field.mask)
+            mask |= field.mask << field.shift
+            values |= value << field.shift
+        values = np.unique(values[fits])
+        ids = np.empty(thresholds.SOUGHT_ROWS, np.int64)
+        count = scan.agreeing(table.words, table.size, np.full(len(values), mask), values, ids)
+        return None if count < 0 else ids[:count]
 
     def _positions(self) -> tuple[Position, ...] | None:
         """The columns of the index with the fewest rows a key."""
@@ -104,7 +128,7 @@ class Locator:
 
     def _scan(self, words: Array) -> bool:
         """Looks through the table for rows, and notes those that have a value in common with them."""
-        if not self._scans or len(words) > thresholds.SCANNED_ROWS:
+        if len(words) > thresholds.SCANNED_ROWS:
             return False
         table = self._table
         table.number_some()

@@ -28,7 +28,7 @@ class Stretched:
         self._first, self._count, self._slab = stretches
         self._room: Any = self._count.copy()
         self._end = self._limit = len(self._slab)  # the end of the stretches, and that of the room for moves
-        self._place = _NOWHERE  # of each id, once one is to be taken out
+        self._place = _NOWHERE  # of each id, once one is to be taken out of many
 
     def _reach(self, keys: int) -> None:
         """Gives so many keys their place."""
@@ -88,9 +88,10 @@ class Stretched:
 
     def _leave(self, groups: Array, rows: Array, size: int) -> None:
         """Takes ids, which are below `size`, out of the stretches of these keys."""
-        if not len(self._place):
+        groups = groups.astype(np.int32, copy=False)
+        looked_at = 0 if len(self._place) else int(self._count[groups].sum())
+        if looked_at > thresholds.IDS_LOOKED_AT * len(groups):
             self._place = np.zeros(max(16, size), np.int64)
             self._locate()
         self._track(size)
-        groups = groups.astype(np.int32, copy=False)
         postings.unlink(groups, rows, self._first, self._count, self._slab, self._place)

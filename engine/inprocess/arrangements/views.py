@@ -169,6 +169,29 @@ def present(store: Readable, left: Array, rows: Array) -> tuple[Array, Array]:
     return (left, rows) if len(there) == len(rows) else (left[there], rows[there])
 
 
+def sought(
+    relation: Readable, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+) -> Array | None:
+    """The ids of the rows that have one of a few keys, also of absent rows, without an index. None: one is
+    there, or is to be made."""
+    locate = relation.table.locate
+    if locate is None or positions in relation.indexes:
+        return None
+    return locate.matching(positions, keys, length)
+
+
+def matching(
+    table: RowTable, positions: tuple[Position, ...], keys: Sequence[Array], length: int, rows: Array
+) -> tuple[Groups, int]:
+    """The matches of keys among some rows, each as the position of its key and its id, and their number."""
+    alike = np.ones((length, len(rows)), np.bool_)
+    for position, key in zip(positions, keys, strict=True):
+        assert isinstance(position, int)
+        alike &= key[:, None] == table.column_at(rows, position)
+    left, at = np.nonzero(alike)
+    return (np.stack((left, rows[at])),), len(left)
+
+
 class TableView:
     """A version of the contents of one table that each look-up finds in one index, or, by all columns, in the
     table itself."""
@@ -205,6 +228,10 @@ class TableView:
     def part(self, left: Array, rows: Array) -> Matches:
         """Matches with these positions and row ids."""
         raise NotImplementedError
+
+    def are_found(self, groups: Groups) -> bool:
+        """Whether groups are the matches, as positions and ids: a few, which were found without an index."""
+        return groups[0].ndim == 2
 
     def alike(self, positions: tuple[Position, ...]) -> bool:
         """Whether a look-up by these columns finds just the rows of an arrangement, each with weight 1 and of
@@ -269,6 +296,25 @@ class StoreView(TableView):
     @property
     def size(self) -> int:
         return self.relation.present
+
+    def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The ids of rows present that have all matches of some keys among them. None: an index tells."""
+        rows = sought(self.relation, positions, keys, length)
+        weights = self.relation.weights
+        return rows if rows is None or weights is None else rows[weights[rows] != 0]
+
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        rows = None if self.whole(positions) else self.candidates(positions, keys, length)
+        if rows is None:
+            return super().groups(positions, keys, length)
+        return matching(self.table, positions, keys, length, rows)
+
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
+        if not self.are_found(groups):
+            return super().expand(positions, groups, total)
+        return [self.part(*groups[0])]
 
     def alike(self, positions: tuple[Position, ...]) -> bool:
         return not (self.weighted and self.relation.weights is not None) and super().alike(positions)
@@ -346,24 +392,9 @@ class FewView(StoreView):
     """A store of a few rows: a look-up by a few keys compares them with all rows, which takes less time than
     to build an index."""
 
-    def groups(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
-    ) -> tuple[Groups, int]:
+    def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
         plain = positions and all(isinstance(each, int) for each in positions)
-        if not plain or self.whole(positions) or length * self.table.size > thresholds.FEW_PAIRS:
-            return super().groups(positions, keys, length)
-        held = self.relation.rows()
-        alike = np.ones((length, len(held)), np.bool_)
-        for position, key in zip(positions, keys, strict=True):
-            assert isinstance(position, int)
-            alike &= key[:, None] == self.table.column_at(held, position)
-        left, at = np.nonzero(alike)
-        return (np.stack((left, held[at])),), len(left)
-
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
-        if groups[0].ndim == 1:
-            return super().expand(positions, groups, total)
-        return [self.part(*groups[0])]
+        return self.relation.rows() if plain and length * self.table.size <= thresholds.FEW_PAIRS else None
 
 
 V = TypeVar("V", bound=View)

@@ -563,7 +563,8 @@ class Joiner:
             self._tally(stage).note(proposal, part.length, 0, proposer.weight)
             return
         as_set = proposer.held is not None
-        if self._mergeable and projection.only_counts(step):
+        are_found = isinstance(view, TableView) and view.are_found(groups)
+        if self._mergeable and not are_found and projection.only_counts(step):
             counted = projection.counted(step, view, groups[0], part, as_set)
             if counted is not None:
                 self._noted(stage, proposal, part, total, proposer, since)
@@ -572,14 +573,16 @@ class Joiner:
                     self.left_out += total - counted.length
                 yield from self._grow(after, counted, proposer)
                 return
-        merges = self._merges(stage, step, part, proposer, groups, total)
-        if not merges and isinstance(view, TableView) and fusedsteps.fits(step, view, total):
+        merges = not are_found and self._merges(stage, step, part, proposer, groups, total)
+        if not (merges or are_found) and isinstance(view, TableView) and fusedsteps.fits(step, view, total):
             order = fusedsteps.reading_order(step, view, groups[0], total)
             if order is not None:
                 part, groups = part.take(order, frozenset(part.variables)), (groups[0][order],)
         if since:
             self._tally(stage).spend(step.term, clock() - since)
-        done = 0 if merges else (yield from self._ahead(stage, step, part, proposer, groups, total))
+        done = 0
+        if not (merges or are_found):
+            done = yield from self._ahead(stage, step, part, proposer, groups, total)
         since = clock() if since else 0.0
         if done:
             share = done / part.length

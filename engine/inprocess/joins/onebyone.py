@@ -393,6 +393,8 @@ def arranged(view: Arranged, step: LookUp, room: list[int]) -> Callable[[Row], l
     def ids(key: Row) -> list[int]:
         index = view.relation.indexes.get(positions)
         if index is None:
+            if view.relation.table.size >= thresholds.SOUGHT_TABLE:
+                raise NotOneByOne  # the rows are looked for, or many are arranged
             index = view.index(positions)
         found = index.rows_of(key, room[0]) if index.__class__ is RowIndex else None
         if found is None:

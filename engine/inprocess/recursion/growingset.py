@@ -37,7 +37,7 @@ class GrowingSet:
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
         self.indexes: dict[tuple[Position, ...], RowIndex] = {}  # of the rows below `high`
-        self._locator = self.table.found_by(Locator(self.table, self.indexes, scans=True))
+        self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self.start = self.low = self.high = 0
         self._iterations = self._before = 0  # of all epochs, and of those before this one
         self._came = array("q")  # those that rows came at, and
@@ -190,7 +190,7 @@ class GrowingSet:
     def _new_table(self, table: RowTable) -> None:
         self.table = table
         self.indexes.clear()
-        self._locator = self.table.found_by(Locator(self.table, self.indexes, scans=True))
+        self._locator = self.table.found_by(Locator(self.table, self.indexes))
 
     def new_rows(self) -> Array:
         """The ids of the rows that the epoch added; none if it replaced all."""

@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ... import interrupt, thresholds
-from ...divergence import Changing
+from ...account import FAULT
+from ...divergence import Changing, IterationLimit
 from ...epoch import Epoch
 from ...maintenance import Choice
 from ...weakly import weakly
@@ -66,23 +67,34 @@ class MaintainedRecursion:
         if self._choice.maintain:
             self._go_on(lambda: self._maintained.seed(first))
             self._choice.watch.seeded()
-            if self._epoch.limit is not None and self._recursion.ranked is not None:
-                self._iterate_within(self._epoch.limit)
-        else:
-            self._evaluate_anew()
-
-    def _iterate_within(self, limit: int) -> None:
-        """Maintains the recursion to the end, or evaluates it anew if that takes more iterations."""
-        done = 0
-        while self._anew is None and (time := self.next_iteration()) is not None:
-            interrupt.check()
-            if done == limit:
+            limit = self._epoch.limit
+            if limit is not None and self._recursion.ranked is not None and not self._settles(limit):
                 self._account.give_up(LIMIT, None)
                 self._maintained.rollback()
                 self._evaluate_anew()
-                return
+        else:
+            self._look_into(self._choice.why)
+
+    def _settles(self, most: int) -> bool:
+        """Iterates to the end, or at most so many times; says whether that was the end."""
+        for _ in range(most):
+            if (time := self.next_iteration()) is None:
+                break
+            interrupt.check()
             self.iterate(time)
-            done += 1
+        return self.next_iteration() is None
+
+    def _look_into(self, why: str) -> None:
+        """Evaluates the recursion anew. A limit is one of what the epoch changes: to look into a fault may
+        take as many iterations as rows had come at before, too."""
+        held, limit = self._iterations_before(), self._epoch.limit
+        self._evaluate_anew()
+        if why == FAULT and limit is not None and not self._settles(held + limit):
+            raise IterationLimit(limit, [*self._recursion.relations], self.changing())
+
+    def _iterations_before(self) -> int:
+        """The iterations at which rows had come before the epoch, at most."""
+        return max((each.latest for each in (self._recursion.ranked or {}).values()), default=0)
 
     def iterate(self, time: int) -> None:
         most = thresholds.ROUNDS_AT_ONCE if self._epoch.limit is None else 1
@@ -99,7 +111,7 @@ class MaintainedRecursion:
         """Maintains the recursion further, or gives up."""
         look_into_faults = self._recursion.ranked is not None
         if not self._account.goes_on(act, self._maintained.rollback, look_into_faults):
-            self._evaluate_anew()
+            self._look_into(self._account.given_up)
 
     def _evaluate_anew(self) -> None:
         self._account.begin_anew()

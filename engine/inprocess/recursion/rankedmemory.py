@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -149,11 +150,7 @@ class RankedSets:
         self._time, self._gone = time, -(time + 1)
         changed = []
         for name, relation in self._relations.items():
-
-            def ask(columns: Sequence[Array], length: int, enough: int, name: str = name) -> Array:
-                return self._ask(name, columns, length, enough)
-
-            if relation.step(time, ask):
+            if relation.step(time, partial(self._ask, name)):
                 changed.append(name)
         return changed
 

@@ -20,7 +20,7 @@ from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.rowids import Locator
-from ..arrangements.views import Groups, Matches, expected, some_rows, whole_row
+from ..arrangements.views import Groups, Matches, expected, matching, some_rows, sought, whole_row
 from ..joins import onebyone
 from ..joins.onebyone import Find, Row
 from ..kernels import ranks as kernels
@@ -447,6 +447,9 @@ class RankedView:
     ) -> tuple[Groups, int]:
         if whole_row(positions, self.relation.schema):
             return (self.relation.table.find(keys, length),), length
+        rows = sought(self.relation, positions, keys, length)
+        if rows is not None:
+            return matching(self.relation.table, positions, keys, length, rows)
         index = self.relation.index(positions)
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
@@ -456,6 +459,8 @@ class RankedView:
         if whole_row(positions, relation.schema):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
+        elif groups[0].ndim == 2:
+            left, rows = groups[0]
         else:
             left, rows = relation.index(positions).expand(groups[0], total)
         left, rows, ranks = kernels.seen(left, rows, relation.weights, self._gone)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ... import thresholds
 from ...memory import reserve
 from ...schema import Array
 from ..arrangements.bulkindex import Rows, Stretches, stretches
 from ..arrangements.stretches import Stretched
-from ..kernels import postings
 
 
 class StepLists(Stretched):
@@ -33,8 +29,4 @@ class StepLists(Stretched):
 
     def remove(self, keys: Array, steps: Array, most: int) -> None:
         """Takes steps out. `most`: more than any id."""
-        keys = keys.astype(np.int32, copy=False)
-        if not len(self._place) and int(self._count[keys].sum()) <= thresholds.STEPS_LOOKED_AT * len(keys):
-            postings.unlink(keys, steps, self._first, self._count, self._slab, self._place)
-        else:
-            self._leave(keys, steps, most)
+        self._leave(keys, steps, most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 from weakref import ref
@@ -41,6 +41,13 @@ class Locate(Protocol):
     def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
         """The ids of packed rows, given their columns and words, -1 for rows that the table does not hold.
         None: the slots are to be numbered."""
+
+    def matching(self, positions: tuple[Any, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The ids of the rows that have one of some keys in these columns. None: an index is to tell."""
+
+    @property
+    def sought(self) -> Collection[tuple[Any, ...]]:
+        """The columns by which rows were looked for so."""
 
     def forget(self) -> None:
         """Forgets what is known of rows."""
@@ -344,7 +351,7 @@ class RowTable(Unread):
                 if at == length:
                     return out
         located = self._located(columns, words)
-        if located is not None:
+        if located is not None and self._ids is None:  # to look may have numbered the last slots
             return self._with_new(located, words)
         ids = self._numbered()
         while True:
@@ -408,9 +415,14 @@ class RowTable(Unread):
         self._locator = ref(locator)
         return locator
 
+    @property
+    def locate(self) -> Locate | None:
+        """The locator, if it is kept."""
+        return self._locator()
+
     def _located(self, columns: Sequence[Array], words: Array) -> Array | None:
         """The ids of rows, -1 for new ones, if they can be found without numbers at the slots."""
-        locate = None if self._ids is not None else self._locator()
+        locate = None if self._ids is not None else self.locate
         return None if locate is None else locate(columns, words)
 
     def _with_new(self, located: Array, words: Array) -> Array:
@@ -450,9 +462,9 @@ class RowTable(Unread):
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
             self.size, self._begun = size, None
-            locator = self._locator()
-            if locator is not None:
-                locator.forget()
+            locate = self.locate
+            if locate is not None:
+                locate.forget()
             try:
                 self._shorten()
             except MemoryError:
