@@ -277,12 +277,14 @@ class Costs:
         self.preparing = max(0.0, seconds) / max(rows * self.rate, _NOTHING)
 
     def takes_at_least(self, situation: Situation, seconds: float) -> None:
-        """An epoch takes so long to maintain, or would have, whatever the number of its rows lets expect."""
+        """An epoch takes so long to maintain, or would have, or longer, whatever the number of its rows lets
+        expect. A factor that says more is halved, not kept: that of one epoch which spread to all rows would
+        have all later ones evaluated, and none of these could tell that it is cheap to maintain."""
         gone, come = self._touched(situation, situation.rows)
         factor = seconds / max(self.rate * max(gone, come), _NOTHING)
         if factor > min(self.going, self.coming):
-            self.going, self.coming = max(factor, self.going), max(factor, self.coming)
             self._known |= {True, False}
+        self.going, self.coming = max(factor, self.going / 2), max(factor, self.coming / 2)
 
     def maintained(self, situation: Situation, seconds: float) -> None:
         """An epoch that was maintained took so long, or would have."""

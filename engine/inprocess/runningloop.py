@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from .. import thresholds
+from ..account import DEARER
 from ..clock import work
 from ..divergence import Changing, Unsettled
 from ..epoch import Epoch
@@ -99,7 +100,8 @@ class RunningLoop:
             ):
                 self._events = events
                 return True
-            self._given_up(choice.watch)
+            if self._account.given_up == DEARER:
+                self._given_up(choice.watch)
         except Unsettled:  # an evaluation tells how
             self._account.give_up(_UNSETTLED, None)
             timelines.rollback()
@@ -196,7 +198,7 @@ class RunningLoop:
         costs, situation = self._recursion.costs, self._account.situation
         later = Situation(rows, [ImportSize(each.rows) for each in situation.imports])
         seconds = costs.rate * (rows + later.imported)
-        if situation.changed and situation.rows:
+        if situation.changed and situation.rows and not self._account.given_up:
             share = changed / (situation.rows + rows)
             costs.takes_at_least(situation, thresholds.LOOP_DEARER * seconds * share)
         costs.preparing_takes(

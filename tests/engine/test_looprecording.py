@@ -197,3 +197,19 @@ def test_a_row_that_changes_many_results_is_dear_to_follow(edge: tuple[int, int]
         session.insert("Edge", edge)
         session.commit()
         assert bool(loop.costs.known) == is_known
+
+
+def test_one_epoch_that_spread_does_not_have_all_later_ones_evaluated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(thresholds, "LOOP_ROW", 1e-15)
+    with ddlog.compile(RANKS).session() as session:
+        session.insert_rows("Edge", [(k, (k * 7 + n) % 300) for k in range(300) for n in (1, 2, 3)])
+        session.commit()
+        (loop,) = inside(session)._state.recursions.values()
+        loop.costs.going = loop.costs.coming = 1e5
+        for change in [session.insert, session.delete] * 10:
+            change("Edge", (9000, 9001))
+            session.commit()
+        ways = [each.way for each in loop.maintaining.decisions]
+        assert ways[:3] == ["recomputed"] * 3 and ways[-1] == "maintained"
