@@ -84,7 +84,7 @@ class InProcess:
         self.values, self.workers = Values(nan) if values is None else values, workers
         self._maintaining = Maintaining(maintain)
         self.limit, self.spill = memory_limit, spill
-        relieve = self._spill if spill else None
+        relieve = weakly(self._spill) if spill else None
         self._limit = None if memory_limit is None else memory.Limit(memory_limit, relieve)
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()

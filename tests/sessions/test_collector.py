@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pickle
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from weakref import ref
 
@@ -67,11 +68,11 @@ Near(x, least) :- Path(x, y), var least = y.group_by(x).min().
 
 
 @pytest.mark.parametrize("rows", [3, 30_000], ids=["few", "many"])
-def test_a_session_that_nobody_holds_is_gone_at_once(rows: int) -> None:
+def test_a_session_that_nobody_holds_is_gone_at_once(rows: int, tmp_path: Path) -> None:
     """Without the collector: one opened after another takes no more memory than one."""
     program = ddlog.compile(PATHS)
     gc.disable()
-    with program.session() as session:
+    with program.session(memory_limit=1 << 40, spill=tmp_path) as session:
         session.insert("Arc", *[(x, x + 1) for x in range(0, 3 * rows, 3)], (1, 2))
         session.commit()
         session.delete("Arc", (1, 2))
