@@ -84,8 +84,7 @@ class InProcess:
         self.values, self.workers = Values(nan) if values is None else values, workers
         self._maintaining = Maintaining(maintain)
         self.limit, self.spill = memory_limit, spill
-        relieve = weakly(self._spill) if spill else None
-        self._limit = None if memory_limit is None else memory.Limit(memory_limit, relieve)
+        self._relieve = weakly(self._spill) if spill else None
         self._remembered: dict[str, NodeId] = {}
         self.still = threading.RLock()
         """Held by an epoch; whoever else holds it reads a state that does not change."""
@@ -746,7 +745,7 @@ class InProcess:
 
     def bounded(self) -> AbstractContextManager[None]:
         """Inside, the memory limit is in force: for what is made for an epoch."""
-        return memory.limited(self._limit)
+        return memory.limited(None if self.limit is None else memory.Limit(self.limit, self._relieve))
 
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)
