@@ -321,10 +321,7 @@ def _group(state: State, at: NodeId, node: DeltaGroup) -> Take:
 
 def _recursion(state: State, at: NodeId, node: Fixpoint) -> Take:
     sources, stores = node.reads(), state.stores
-    known: tuple[list[object], Known] = (
-        [],
-        Known({}, {}),
-    )  # the tables and stores that the starts know
+    known: tuple[list[object], Known] = [], Known({}, {})  # the tables and stores that the starts know
 
     def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         nonlocal known

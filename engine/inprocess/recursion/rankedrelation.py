@@ -282,7 +282,7 @@ class Ranked(Unread):
         self.present, self.weights = anew.table.size, numbers
         self.latest = max(self.latest, int(numbers.max(initial=0)))
         if self.table.size - self._arranged > self._arranged:
-            self.indexes = {}
+            self.indexes.clear()
         self._arrange()
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
         changed = np.concatenate([come, gone])
