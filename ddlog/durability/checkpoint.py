@@ -136,11 +136,15 @@ class PieceSink:
         self._waiting = bytearray()
         self.size = 0
 
+    def expect(self, bytes: int) -> None:
+        """Raises UnitTooLarge if there is no room for so many bytes more."""
+        if self.size + bytes > self._most:
+            raise UnitTooLarge
+
     def put(self, data: bytes) -> None:
         """Takes bytes. Raises UnitTooLarge."""
+        self.expect(len(data))
         self.size += len(data)
-        if self.size > self._most:
-            raise UnitTooLarge
         self._waiting += data
         while len(self._waiting) >= PIECE:
             self._write(bytes(self._waiting[:PIECE]))

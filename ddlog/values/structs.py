@@ -137,7 +137,7 @@ _MANY = 16
 """A value that holds so many others without a hash keeps its own: one in so many has an attribute."""
 
 _KEPT = "its hash"  # the attribute, which no field is called
-_hashed = count()  # told apart by all threads: what they hash meanwhile only lets more values keep a hash
+_hashed = count()  # of all threads: what others hash meanwhile only lets more values keep a hash
 
 
 def _hash(value: tuple[Any, ...]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from ...engine.inprocess.storage.serialization import ByteSource, Kept, Sink, ke
 from ...engine.schema import Column
 from ...syntax.cursor import TextFault
 from ...types import BigInt, Bit, Signed, String, TypeDef
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Lists that share their ends have little memory and, all together, long texts: a sample tells before all are
+# made. Bytes of a long value, and how many times smaller all of them may be once compressed.
+_MANY, _SAMPLE, _LONG, _SMALLER = 64, 16, 4096, 16
 
 
 class ValueForms:
@@ -30,11 +37,11 @@ class ValueForms:
         if isinstance(column.type, BigInt | Bit | Signed):
             return [f"{value:x}" for value in values]
         form = RelationForm.of_values(column.type, self._typedefs)
-        try:
-            data = packed(form.batch(Rows([list(values)], None, None, len(values)))) if values else b""
-        except (ValueError, TextFault) as error:
-            raise ValueError(str(error)) from None
-        return keep_array(_bytes(data), sink)
+        if len(values) > _MANY * _SAMPLE:
+            some = _batch(form, values[:: -(len(values) // _SAMPLE)])  # the last one is seldom the shortest
+            if some.nbytes > _LONG * some.num_rows:
+                sink.expect(some.nbytes * (len(values) // some.num_rows) // _SMALLER)
+        return keep_array(_bytes(packed(_batch(form, values)) if values else b""), sink)
 
     def read(self, column: Column, kept: Kept, source: ByteSource) -> Sequence[Any]:
         """The values that were written."""
@@ -57,6 +64,15 @@ class ValueForms:
             return [found[0][place] for place in found[1].tolist()]
         listed: list[Any] = found.tolist() if isinstance(found, np.ndarray) else found
         return listed
+
+
+def _batch(form: RelationForm, values: Sequence[Any]) -> pa.RecordBatch:
+    try:
+        return form.batch(Rows([list(values)], None, None, len(values)))
+    except (ValueError, TextFault) as error:
+        raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError("a value is nested too deeply") from None
 
 
 def _bytes(data: bytes) -> Any:

@@ -48,6 +48,9 @@ MOST_ROWS = 1 << 48
 class Sink(Protocol):
     """Takes the bytes of a part of a state, one after another."""
 
+    def expect(self, bytes: int) -> None:
+        """Raises an error if there is no room for so many bytes more."""
+
     def put(self, data: bytes) -> None:
         """Takes bytes."""
 
