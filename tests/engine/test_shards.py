@@ -369,7 +369,10 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
         commit(runtime, {"A": [((k, k), 1) for k in range(1, 9)], "B": [((k,), 1) for k in range(9)]})
         assert commit(runtime, {"C": [((0,), 1), ((2,), 1)]}) == {"Q": {(2, 3): 1}}
         # The valuation (5, 0) comes with A, and goes with C: its fault is none.
-        assert commit(runtime, {"A": [((5, 0), 1)], "C": [((0,), -1), ((3,), 1)]}) == {"Q": {(3, 2): 1}}
+        changes: Changes = {"A": [((5, 0), 1)], "C": [((0,), -1), ((3,), 1)]}
+        tried = {n: [(runtime.batch(n, [row]), sign) for row, sign in rows] for n, rows in changes.items()}
+        assert runtime.attempt(tried, lambda: set(runtime.rows("Q")), None) == {(2, 3), (3, 2)}
+        assert commit(runtime, changes) == {"Q": {(3, 2): 1}}
         with pytest.raises(RowFault):
             commit(runtime, {"C": [((0,), 1)], "A": [((1, 1), -1)]})
         assert sorted(runtime.rows("Q")) == [(2, 3), (3, 2)]
