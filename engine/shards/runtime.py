@@ -751,7 +751,7 @@ def follow(member: Member, control: Connection) -> None:
     with suppress(EOFError, OSError), control:
         while True:
             if not control.poll(_PAUSE):
-                member.arrange_ahead(control.poll)
+                member.arrange_missed(control.poll)
             kind, payload = control.recv()
             if kind == "close":
                 break

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from queue import Queue
 from typing import Any
 from unittest import mock
 from weakref import WeakSet
@@ -40,6 +41,7 @@ from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member, state
+from ddlog.engine.shards import runtime as shards_runtime
 from ddlog.engine.shards.epoch import ShardEpoch
 from ddlog.engine.shards.placement import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
@@ -358,6 +360,31 @@ C(x) :- S'(x), M(x).
         commit(runtime, {"M": [((1,), -1), ((3,), 2)]})
         rows = runtime.before(lambda: runtime.rows("M"), None)
         assert dict(zip(rows, rows.weights, strict=True)) == {(1,): 2, (2,): 1}
+    finally:
+        runtime.close()
+
+
+def test_a_worker_makes_the_indexes_that_were_missed_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrange, is_made = member.Member.arrange_missed, Queue[bool]()
+
+    def noted(worker: member.Member, is_over: Callable[[], bool]) -> None:
+        arrange(worker, is_over)
+        for store in worker._own.relations():
+            if store.table.locate is not None and store.table.locate.sought:
+                is_made.put(store.indexes.keys() >= {*store.table.locate.sought})
+
+    monkeypatch.setattr(member.Member, "arrange_missed", noted)
+    monkeypatch.setattr(shards_runtime, "_PAUSE", 0)
+    monkeypatch.setattr(thresholds, "SOUGHT_TABLE", 0)
+    runtime = in_threads(ddlog.compile(CLOSURE).circuit("relational"), 2, first=1)
+    try:
+        commit(runtime, {"Edge": [((k, k + 1), 1) for k in range(12)]})
+        for k in (3, 7, 5):
+            commit(runtime, {"Edge": [((k, k + 1), -1)]})
+            assert is_made.get(timeout=60)
+        assert set(runtime.rows("Path")) == {
+            (x, y) for some in (range(4), (4, 5), (6, 7), range(8, 13)) for x in some for y in some if x < y
+        }
     finally:
         runtime.close()
 
