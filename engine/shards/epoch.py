@@ -78,19 +78,17 @@ class ShardEpoch(RunningEpoch):
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         if not self._team.looks_into or self.epoch.first:
             return self._joined(at, node, changes)
-        found, fault = None, None
         try:
             found = self._joined(at, node, changes)
-        except RowFault as error:
-            fault = error
-        said = self._team.agree((fault is not None, may_cancel(node, changes)))
-        if not any(is_so for is_so, _ in said):
-            return found
+            said = self._team.agree((False, may_cancel(node, changes)))
+            if not any(faults for faults, _ in said):
+                return found
+        except RowFault:
+            said = self._team.agree((True, may_cancel(node, changes)))
+            if not any(may for _, may in said):
+                raise
         if not any(may for _, may in said):
-            if fault is None:
-                self._team.agree(None)  # until the worker gives up that knows the fault
-            assert fault is not None
-            raise fault
+            self._team.agree(None)  # until the worker gives up that knows the fault
         return self._without_cancelled(at, node, changes)
 
     def _without_cancelled(

@@ -151,8 +151,9 @@ class RunningShardsLoop(RunningLoop):
             return
         had_paths = any(vote.over_paths for vote in votes)
         looks_into = self._recursion.team.looks_into
-        if not all(vote.over_paths for vote in votes) or looks_into:
-            self._recursion.forget_paths(unsuitable=True)
+        is_without_paths = not all(vote.over_paths for vote in votes)
+        if is_without_paths or looks_into:
+            self._recursion.forget_paths(unsuitable=is_without_paths)
         anew = first or had_paths or looks_into
         if not self._followed() and (anew or not self._maintained_together(votes)):
             self._evaluate()

@@ -147,7 +147,7 @@ class Member(InProcess):
         """Gives back memory of this worker that nothing uses."""
         InProcess.tidy(self)
 
-    def arrange_ahead(self, is_over: Callable[[], bool]) -> None:
+    def arrange_missed(self, is_over: Callable[[], bool]) -> None:
         """Makes the indexes without which rows were looked for, in a pause, until that is over."""
         with suppress(MemoryError), self.still, self.bounded():
             for store in self._own.relations():

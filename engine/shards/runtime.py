@@ -181,14 +181,7 @@ class Sharded(Member):
                     seal(Gathered(self, whole))
 
         def run() -> WholeChanges:
-            try:
-                return self._together(changes, static, max_iterations, progress, act, self._begins_with)
-            except (RowFault, Unsettled) as error:
-                is_without_limit = isinstance(error, IterationLimit) and max_iterations is None
-                if not self.committed or is_without_limit:  # no count of iterations was passed
-                    raise
-                looks_into = FAULT if isinstance(error, RowFault) else LIMIT
-            return self._together(changes, static, max_iterations, progress, act, looks_into=looks_into)
+            return self._looked_into(changes, static, max_iterations, progress, act)
 
         self.surely(self.read_given_out)
         deltas, inputs, *_ = self.surely(run)
@@ -265,7 +258,7 @@ class Sharded(Member):
 
         def run() -> None:
             with suppress(_Looked):
-                self._together(changes, False, limit, None, act, self._begins_with)
+                self._looked_into(changes, False, limit, None, act)
 
         self.surely(self.read_given_out)
         self.surely(run)
@@ -275,6 +268,24 @@ class Sharded(Member):
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         undone = latest.undoing(latest.by_relation(self._last_inputs, self.circuit))
         return self.attempt(undone, look, limit)
+
+    def _looked_into(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        limit: int | None,
+        progress: Progress | None,
+        act: Act,
+    ) -> WholeChanges:
+        """As `_together`: a fault or a limit of iterations is looked into by another attempt."""
+        try:
+            return self._together(changes, static, limit, progress, act, self._begins_with)
+        except (RowFault, Unsettled) as error:
+            is_without_limit = isinstance(error, IterationLimit) and limit is None
+            if not self.committed or is_without_limit:  # no count of iterations was passed
+                raise
+            looks_into = FAULT if isinstance(error, RowFault) else LIMIT
+        return self._together(changes, static, limit, progress, act, looks_into=looks_into)
 
     def _together(
         self,
@@ -740,7 +751,7 @@ def follow(member: Member, control: Connection) -> None:
     with suppress(EOFError, OSError), control:
         while True:
             if not control.poll(_PAUSE):
-                member.arrange_ahead(control.poll)
+                member.arrange_missed(control.poll)
             kind, payload = control.recv()
             if kind == "close":
                 break

@@ -202,6 +202,18 @@ def test_no_rounds_are_kept(text: str, size: int, first: int) -> None:
         followed(text, [CYCLE, CUT, back], size, first, "always")
 
 
+@pytest.mark.parametrize(("size", "first"), [(1, 0), (3, 1)])
+def test_a_fault_of_another_rule_that_goes_again_leaves_the_paths(size: int, first: int) -> None:
+    text = SHORTEST + "output relation Q(q: s64)\nQ(6 / v) :- Start(x, v), Edge(x, _, v)."
+    begun = {**CYCLE, "Start": [((0, 3), 1), ((20, 0), 1)]}
+    goes: Changes = {  # whichever change meets the other relation as it was before
+        "Start": [((20, 0), -1), ((0, 0), 1)],
+        "Edge": [((0, 1, 0), -1), ((0, 1, 1), 1), ((20, 21, 0), 1)],
+    }
+    with mock.patch.object(RunningShardsLoop, "_evaluate", side_effect=AssertionError("rounds")):
+        followed(text, [begun, goes, CUT], size, first, "always")
+
+
 @pytest.mark.parametrize("given_up", [CUT, {"Edge": [((NODES, 0, -1), 1)]}])
 @pytest.mark.parametrize(("size", "first"), [(2, 0), (3, 1)])
 def test_an_epoch_that_one_worker_gives_up(given_up: Changes, size: int, first: int) -> None:

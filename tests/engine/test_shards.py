@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from queue import Queue
 from typing import Any
 from unittest import mock
 from weakref import WeakSet
@@ -40,6 +41,7 @@ from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
 from ddlog.engine.schema import RowFault
 from ddlog.engine.shards import member, state
+from ddlog.engine.shards import runtime as shards_runtime
 from ddlog.engine.shards.epoch import ShardEpoch
 from ddlog.engine.shards.placement import may_be_placed, placed
 from ddlog.engine.shards.runtime import WorkerGone
@@ -362,6 +364,33 @@ C(x) :- S'(x), M(x).
         runtime.close()
 
 
+def test_a_worker_makes_the_indexes_that_were_missed_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrange, is_made = member.Member.arrange_missed, Queue[bool]()
+
+    def noted(worker: member.Member, is_over: Callable[[], bool]) -> None:
+        arrange(worker, is_over)
+        for store in worker._own.relations():
+            if store.table.locate is not None and store.table.locate.sought:
+                is_made.put(store.indexes.keys() >= {*store.table.locate.sought})
+
+    monkeypatch.setattr(member.Member, "arrange_missed", noted)
+    monkeypatch.setattr(shards_runtime, "_PAUSE", 0)
+    monkeypatch.setattr(thresholds, "SOUGHT_TABLE", 0)
+    runtime = in_threads(ddlog.compile(CLOSURE).circuit("relational"), 2, first=1)
+    try:
+        commit(runtime, {"Edge": [((k, k + 1), 1) for k in range(12)]})
+        commit(runtime, {"Edge": [((3, 4), -1)]})
+        while not is_made.get(timeout=60):
+            pass  # the pause before was over too soon
+        for k in (7, 5):
+            commit(runtime, {"Edge": [((k, k + 1), -1)]})
+        assert set(runtime.rows("Path")) == {
+            (x, y) for some in (range(4), (4, 5), (6, 7), range(8, 13)) for x in some for y in some if x < y
+        }
+    finally:
+        runtime.close()
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
     runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), size)
@@ -369,7 +398,10 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
         commit(runtime, {"A": [((k, k), 1) for k in range(1, 9)], "B": [((k,), 1) for k in range(9)]})
         assert commit(runtime, {"C": [((0,), 1), ((2,), 1)]}) == {"Q": {(2, 3): 1}}
         # The valuation (5, 0) comes with A, and goes with C: its fault is none.
-        assert commit(runtime, {"A": [((5, 0), 1)], "C": [((0,), -1), ((3,), 1)]}) == {"Q": {(3, 2): 1}}
+        changes: Changes = {"A": [((5, 0), 1)], "C": [((0,), -1), ((3,), 1)]}
+        tried = {n: [(runtime.batch(n, [row]), sign) for row, sign in rows] for n, rows in changes.items()}
+        assert runtime.attempt(tried, lambda: set(runtime.rows("Q")), None) == {(2, 3), (3, 2)}
+        assert commit(runtime, changes) == {"Q": {(3, 2): 1}}
         with pytest.raises(RowFault):
             commit(runtime, {"C": [((0,), 1)], "A": [((1, 1), -1)]})
         assert sorted(runtime.rows("Q")) == [(2, 3), (3, 2)]
