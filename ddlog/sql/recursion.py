@@ -207,9 +207,9 @@ def _step(
     used = _read(branch, moved)
     items, from_rows, times = list[Item](), list[SqlValue](), count.tree
     for item in branch.body.items:
-        if isinstance(item, SqlClause):  # makes rows of a list, equal ones too, which count by their places
-            place = output.variable(INTEGER, False)
-            items.append(SqlClause(_numbered(item.expr, place), item.said))
+        place = output.variable(INTEGER, False)
+        if isinstance(item, SqlClause) and (made := _numbered(item.expr, place)):
+            items.append(replace(item, expr=made))  # equal elements count by their places
             from_rows.append(place)
             continue
         if not isinstance(item, SqlTerm) or item.relation.name == relation.name:
@@ -240,11 +240,13 @@ def _step(
     output.rule(relation, [*domain, next_step, total, *keys], body, branch.place)
 
 
-def _numbered(clause: Expr, place: SqlValue) -> Expr:
-    """The clause `pattern = FlatMap(list)` that gives the places of the elements, too."""
-    assert isinstance(clause, Assign) and isinstance(clause.value, FlatMap)
-    pattern = tuple_of(VarDecl(place.name, NOWHERE), clause.target)
-    return tree("$0 = FlatMap(range_vec(0, vec_len($1) as bigint, 1).zip($1))", pattern, clause.value.arg)
+def _numbered(clause: Expr, place: SqlValue) -> Expr | None:
+    """The clause `pattern = FlatMap(list)` that gives the places of the elements, too; None for another."""
+    match clause:
+        case Assign(target, FlatMap(listed)):
+            row = tuple_of(VarDecl(place.name, NOWHERE), target)
+            return tree("$0 = FlatMap(range_vec(0, vec_len($1) as bigint, 1).zip($1))", row, listed)
+    return None
 
 
 def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, list[SqlLet]]:
