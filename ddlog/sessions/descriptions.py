@@ -19,7 +19,7 @@ from .measuring.plans import plans_text
 from .pending.keys import key_places
 from .program import Program
 from .results.views import Result
-from .runtimeviews import with_views_changed
+from .runtimeviews import NAME, with_views_changed
 
 _TELLS = re.compile(
     r"""\s*(?:(?P<describe>DESC(?:RIBE)?)\b | (?P<show>SHOW\s+(?:ALL\s+)?TABLES)\b | (?P<why>EXPLAIN\s+WHY)\b
@@ -27,7 +27,7 @@ _TELLS = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _ROW = re.compile(r"\s*(\w+)\(")
-_NAME = re.compile(r"\s*(\w+(?:\.\w+)?|\"[^\"]+\")\s*\Z")
+_NAME = re.compile(rf"\s*{NAME}\s*\Z", re.IGNORECASE)
 
 
 def told(session: Executing, text: str, name: str) -> Result | None:
@@ -71,7 +71,7 @@ def _described(session: Executing, rest: Source, text: str) -> Relation:
     if named is None:
         plan, _ = session.plans.of(rest, ())
         return plan.answer
-    name = named[1].strip('"').lower()
+    name = named["name"].strip('"').lower()
     for each in readable(session.program.relations):
         if each.source_name.lower() == name:
             return each

@@ -17,10 +17,11 @@ from ..formatting.program import formatted
 from .amendments import blanked, extended, imports_of, without
 from .program import Program
 
-_CREATE = re.compile(r"\s*CREATE\s+(?P<or>OR\s+REPLACE\s+)?VIEW\s+(?P<name>\w+|\"[^\"]+\")", re.IGNORECASE)
-_DROP = re.compile(
-    r"\s*DROP\s+VIEW\s+(?P<if>IF\s+EXISTS\s+)?(?P<name>[\w.]+|\"[^\"]+\")\s*;?\s*\Z", re.IGNORECASE
-)
+NAME = r"(?:(?:main|public)\.)?(?P<name>[\w.]+|\"[^\"]+\")"
+"""A table or a view, with or without its usual schema."""
+
+_CREATE = re.compile(rf"\s*CREATE\s+(?P<or>OR\s+REPLACE\s+)?VIEW\s+{NAME}", re.IGNORECASE)
+_DROP = re.compile(rf"\s*DROP\s+VIEW\s+(?P<if>IF\s+EXISTS\s+)?{NAME}\s*;?\s*\Z", re.IGNORECASE)
 
 
 def changes_views(text: str) -> bool:

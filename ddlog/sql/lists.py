@@ -374,8 +374,8 @@ def _numbers(s: Scalars, node: Expression) -> tuple[SqlValue, SqlType]:
 
 
 def contains(s: Scalars, node: Expression) -> SqlValue:
-    """CONTAINS of a list or a text."""
-    if s.value(node.this).type.is_list:
+    """CONTAINS of a text, in DuckDB also of a list."""
+    if not s.places.dialect.is_ansi and s.value(node.this).type.is_list:
         return LISTS[sql.ArrayContains](s, node)
     return c.strict([s.text(node.this), s.text(node.expression)], "string_contains($, $)", BOOLEAN)
 

@@ -101,9 +101,7 @@ def _pivoted(source: Expression, node: Expression, columns: Sequence[str], place
                 cell = sql.Case(ifs=[sql.If(this=there, true=cell)])
             items.append(sql.alias_(cell, name, quoted=True))
     made = sql.select(*items).from_(source, copy=False)
-    if keys:
-        return made.group_by(*(each.copy() for each in keys), copy=False)
-    return made.having("count(*) > 0", copy=False)
+    return made.group_by(*(each.copy() for each in keys), copy=False) if keys else made
 
 
 def _only_where(call: Expression, tests: Sequence[Expression]) -> Expression:

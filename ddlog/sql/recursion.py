@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..syntax import Assign, Expr, FlatMap, VarDecl
+from ..syntax.templates import NOWHERE, let, tree
 from ..syntax.templates import items as tuple_of
-from ..syntax.templates import let, tree
 from . import conversions as c
 from .aggregatecalls import aggregates_of
+from .lateral import as_lateral
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import Item, NamedRows, SqlBody, SqlClause, SqlGuard, SqlLet, SqlRelation, SqlTerm, grouped
 from .scopes import Capture
@@ -88,6 +90,8 @@ def _check(translator: Translator, node: Expression, name: str) -> None:
         for join in select.args.get("joins") or ():
             if join.args.get("side") or str(join.args.get("kind") or "").upper() in ("SEMI", "ANTI"):
                 refuse("an outer join in the recursive part of a query", join)
+            if join.args.get("method") == "ASOF":
+                refuse("ASOF in the recursive part of a query", join)
         for inner in select.find_all(sql.Query):
             if inner is not select:
                 refuse("a subquery in the recursive part of a query", inner)
@@ -163,6 +167,11 @@ def _bag(
     domain = () if capture is None else capture.domain
     if _reads(node, name) != 1:
         translator.places.refuse("a recursive query that reads itself twice, with UNION ALL", node)
+    for each in node.find_all(sql.Unnest, sql.Table):
+        if isinstance(as_lateral(each), sql.Lateral):
+            translator.places.refuse(
+                "rows made of columns in FROM, in the recursive part of a query with UNION ALL", each
+            )
     step, count = output.variable(INTEGER, False), output.variable(INTEGER, False)
     output.say(step, "step")
     output.say(count, "times")
@@ -198,6 +207,11 @@ def _step(
     used = _read(branch, moved)
     items, from_rows, times = list[Item](), list[SqlValue](), count.tree
     for item in branch.body.items:
+        place = output.variable(INTEGER, False)
+        if isinstance(item, SqlClause) and (made := _numbered(item.expr, place)):
+            items.append(replace(item, expr=made))  # equal elements count by their places
+            from_rows.append(place)
+            continue
         if not isinstance(item, SqlTerm) or item.relation.name == relation.name:
             items += [] if id(item) in moved else [item]
             if isinstance(item, SqlTerm):  # rows that differ in what is not read count apart
@@ -226,6 +240,15 @@ def _step(
     output.rule(relation, [*domain, next_step, total, *keys], body, branch.place)
 
 
+def _numbered(clause: Expr, place: SqlValue) -> Expr | None:
+    """The clause `pattern = FlatMap(list)` that gives the places of the elements, too; None for another."""
+    match clause:
+        case Assign(target, FlatMap(listed)):
+            row = tuple_of(VarDecl(place.name, NOWHERE), target)
+            return tree("$0 = FlatMap(range_vec(0, vec_len($1) as bigint, 1).zip($1))", row, listed)
+    return None
+
+
 def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, list[SqlLet]]:
     """For each term but that of the recursive relation, the definitions by its variables alone."""
     found: dict[int, list[SqlLet]] = {}
@@ -236,7 +259,8 @@ def _lets_of_terms(items: Sequence[Item], recursive: SqlRelation) -> dict[int, l
             for each in items:
                 if not isinstance(each, SqlLet) or each.variable in taken:
                     continue
-                if known >= {*variables_in(each.value)}:
+                given = {*variables_in(each.value)}
+                if given and known >= given:
                     own.append(each)
                     known.add(each.variable)
             taken |= {each.variable for each in own}
@@ -251,7 +275,7 @@ def _read(branch: QueryBranch, moved: set[int]) -> set[str]:
     seen: set[str] = set()
     for item in reversed(branch.body.items):
         match item:
-            case SqlGuard(tree):
+            case SqlGuard(tree) | SqlClause(tree):
                 used.update(variables_in(tree))
             case SqlLet(variable, tree) if variable in used and id(item) not in moved:
                 used.update(variables_in(tree))

@@ -118,7 +118,7 @@ def counted(translator: Translator, source: NamedRows, capture: Capture | None) 
     body.add(grouped(group, tree("(true, true)"), (*body.domain, *values), "equal rows"))
     body.add(SqlClause(let(count.name, tree("$.count() as bigint", group.tree))))
     relation = translator.output.made("Counted", [*body.domain, *values, count], body, is_set=True)
-    return NamedRows(relation, (*source.names, "count"), source.domain)
+    return NamedRows(relation, (*source.names, "count"), body.domain)
 
 
 def repeated(translator: Translator, body: SqlBody, values: list[SqlValue], times: Expr) -> QueryBranch:

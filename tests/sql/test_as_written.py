@@ -69,6 +69,9 @@ SELECT k, ARRAY(SELECT s FROM t WHERE a = c ORDER BY b DESC, pk LIMIT 3) AS x, [
 SELECT pk, k FROM t FULL JOIN p ON a = c AND k > (SELECT min(b) FROM t z WHERE z.a = c) AND pk NOT IN (SELECT c FROM p WHERE c > 2)
 SELECT pk FROM t ANTI JOIN p ON b < k AND EXISTS (SELECT 1 FROM t z WHERE z.a = p.c AND z.pk <> t.pk)
 SELECT q.pk, q.pk IN (b > 1, 3) AS x, COALESCE(s = 'a', a) AS y, (a > 1) = m AS z, CASE a > 1 WHEN 1 THEN a < 3 ELSE b END AS u, CAST(m AS BOOLEAN) AS v, CAST(a > 1 AS DECIMAL(4, 1)) AS w FROM (SELECT (pk), a, b, m, s FROM t) q
+WITH RECURSIVE w(x, n) AS (SELECT a, 0 FROM t UNION ALL SELECT unnest([c, x, 1]), n + 1 FROM UNNEST([1, 1, 2]) q(e) JOIN w ON x = e JOIN p ON c = e WHERE n < 2) SELECT * FROM w
+SELECT * FROM (SELECT b, m FROM t WHERE a > 2 AND b < 2) PIVOT (sum(m), count(*) FOR b IN (1))
+SELECT k, (SELECT count(*) FROM (SELECT b FROM t WHERE a = c INTERSECT ALL SELECT a FROM t WHERE b > k)) AS n FROM p
 SELECT a > 1 AS x FROM t EXCEPT ALL SELECT c FROM p
 SELECT ANY_VALUE(a ORDER BY pk DESC) AS x, QUANTILE_CONT(b, 0.25 ORDER BY b DESC) AS y, MAP_FROM_ENTRIES([{'k': 'a', 'v': COUNT(*)}]) AS z, MAP() AS w FROM t
 SELECT pk, u, v FROM t, (SELECT k + a AS u FROM p WHERE c = t.b) q LEFT JOIN (SELECT q.u + pk AS v) r ON v > 3
@@ -343,6 +346,11 @@ def refusal(query: str) -> str:
     ("query", "error"),
     [
         ("SELECT sem(a) FROM t", "the function SEM is not supported: sem(a"),
+        (
+            "WITH RECURSIVE w AS (SELECT xs FROM l UNION ALL SELECT [e] FROM w, UNNEST(xs) q(e)) FROM w",
+            "rows made of columns in FROM, in the recursive part of a query with UNION ALL is not supported: "
+            "UNNEST(xs) q(e",
+        ),
         (
             "SELECT m // 2 FROM t",
             "// of other numbers than integers is not supported: write FLOOR(x / y) or TRUNC(x / y): m // 2",

@@ -35,6 +35,7 @@ to_date(s, 'D') | reading moments by `D` is not supported
 regexp_extract(s, '(?=a)') | there is no look-around
 pmod(a) | the function PMOD takes 2 arguments
 round(a, b) | a number of places that is not a constant
+contains(xs, 1) | the function CONTAINS is not defined for INTEGER[]
 explode(a) | the function EXPLODE is not defined for INTEGER
 posexplode(xs) | the function POSEXPLODE in a select list is not supported
 explode(xs) + explode(xs) + explode(ss) | a select list has one function that makes rows

@@ -391,10 +391,10 @@ def test_views_come_and_go(tmp_path: Path) -> None:
                 session.execute("DROP VIEW more")
             with pytest.raises(DDlogError, match=f"`{views[1]}` is no view, but an input relation"):
                 session.execute(f"DROP VIEW {views[1]}")
-            session.execute("DROP VIEW most")
+            session.execute("DROP VIEW public.most")
             session.execute("DROP VIEW IF EXISTS most")
             changes = session.execute(
-                f"CREATE OR REPLACE VIEW more AS SELECT count(*) + 1 AS n FROM {views[1]}"
+                f"CREATE OR REPLACE VIEW public.more AS SELECT count(*) + 1 AS n FROM {views[1]}"
             ).changes
             assert changes is not None and "More" in changes
             session.execute("BEGIN")
