@@ -6,6 +6,7 @@ Each batch is one epoch (`folderwatch.py`).
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -61,7 +62,7 @@ def follow(
 
     Gives out the changes of the relations `names`. Raises DDlogError.
     """
-    home, durable = Path(options.follow or "").resolve(), session.state.durable
+    home, durable = Path(os.path.realpath(options.follow or "")), session.state.durable
     once, interval = options.once, None if options.every is None else seconds_of(options.every)
     if durable is not None:
         _check_positions(durable)

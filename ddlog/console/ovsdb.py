@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, CannotBeCombined
+from ..io.write import replacing
 from ..ovsdb.choices import Choices
 from ..ovsdb.configuration import Configuration, configuration_text, read_configuration
 from ..ovsdb.module import module_text
@@ -41,8 +42,10 @@ def import_ovsdb(
         raise DDlogError([BadOptionValue("ddlog import-ovsdb", named, "one file, SCHEMA.ovsschema")])
     text = module_text(read_schema(read_source(Path(given.schema))), given.choices)
     if write is not None:
-        Path(write).write_text(configuration_text(given), encoding="utf-8")
+        with replacing(Path(write)) as out:
+            out.write(configuration_text(given).encode())
     if given.output is not None:
-        Path(given.output).write_text(text, encoding="utf-8")
+        with replacing(Path(given.output)) as out:
+            out.write(text.encode())
     else:
         sys.stdout.write(text)

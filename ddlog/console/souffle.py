@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded, OutputIsProgram
+from ..io.write import replacing
 from ..sessions.program import compile_source, read_source
 from ..souffle.preprocess import PreprocessorSettings
 from ..souffle.translate import translate
@@ -45,7 +47,8 @@ def import_souffle(options: SouffleOptions) -> None:
     for remark in translation.caveats if options.run else translation.remarks:
         note(remark)
     if options.output is not None:
-        options.output.write_text(translation.text, encoding="utf-8")
+        with replacing(options.output) as out:
+            out.write(translation.text.encode())
     elif not options.run:
         sys.stdout.write(translation.text)
     if not options.run:
@@ -69,7 +72,7 @@ def import_souffle(options: SouffleOptions) -> None:
 
 def _check(options: SouffleOptions) -> None:
     output = options.output
-    if output is not None and output.resolve() == options.program.resolve():
+    if output is not None and os.path.realpath(output) == os.path.realpath(options.program):
         raise DDlogError([OutputIsProgram(str(output))])
     running = {
         "-F": options.fact_dir,

@@ -6,9 +6,7 @@ import gzip
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO
 
 from ..core import Relation
 from ..core.program import needed
@@ -159,28 +157,12 @@ class SouffleFiles:
 
 
 def _write_file(form: FileForm, texts: Iterable[str]) -> None:
-    with _opened(form.path) as out:
+    with replacing(form.path) as out:
         if not form.compressed:
             out.writelines(text.encode("utf-8") for text in texts)
             return
         with gzip.open(out, "wb", compresslevel=6) as packed:
             packed.writelines(text.encode("utf-8") for text in texts)
-
-
-def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
-    """A file to write, which replaces an earlier one. Raises DDlogError."""
-    if not _is_device(path):
-        return replacing(path)
-    sys.stdout.flush()
-    try:
-        return path.open("wb")
-    except OSError as error:
-        raise DDlogError([errors.CannotWrite(str(path), error.strerror or str(error))]) from None
-
-
-def _is_device(path: Path) -> bool:
-    """Whether a path is a pipe, or such as /dev/stdout, which no file can replace."""
-    return path.is_relative_to("/dev") or (path.exists() and not path.is_file())
 
 
 def _forms(transfers: Iterable[Transfer], form: Callable[[Transfer], FileForm]) -> list[Source]:

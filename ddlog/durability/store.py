@@ -69,7 +69,7 @@ class FileStore(ReadableState):
     @staticmethod
     def open(path: str | Path, *, read_only: bool = False, create: bool = True) -> FileStore:
         """The state in a file, which is made if it is missing. Raises DDlogError."""
-        place = Path(path).resolve()
+        place = Path(os.path.realpath(path))  # which takes links in a circle
         present = place.exists() and place.stat().st_size > 0 if reachable(place) else False
         if not present and (read_only or not create):
             raise DDlogError([NoState(str(path))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -97,15 +98,20 @@ def make_directory(directory: Path) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file that replaces `path`, or the file to which that links, when the block ends without an error. Who
-    may read and write it stays. Raises DDlogError."""
+    owns it and may read it stays. A pipe or a device is written to. Raises DDlogError."""
     temporary: Path | None = None
     with system_errors(errors.CannotWrite, path):
+        if _is_device(path):
+            sys.stdout.flush()
+            with path.open("wb") as out:
+                yield out
+            return
         try:
-            target = path.resolve()
-            descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            target = Path(os.path.realpath(path))
+            descriptor, name = tempfile.mkstemp(prefix=".", dir=target.parent)
             temporary = Path(name)
-            os.fchmod(descriptor, S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
             with os.fdopen(descriptor, "wb") as out:
+                _permit(descriptor, target)
                 yield out
             temporary.replace(target)
             temporary = None
@@ -115,7 +121,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                     temporary.unlink()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _is_device(path: Path) -> bool:
+    """Whether a path is a pipe, or such as /dev/stdout, which no file can replace."""
+    return str(path).startswith(("/dev/std", "/dev/fd/")) or (path.exists() and not path.is_file())
+
+
+def _permit(descriptor: int, target: Path) -> None:
+    """Gives a new file the owner and the mode of the file that it replaces, if there is one."""
+    try:
+        known = target.stat()
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        os.fchmod(descriptor, 0o666 & ~mask)
+        return
+    with suppress(PermissionError):
+        os.fchown(descriptor, known.st_uid, known.st_gid)
+    os.fchmod(descriptor, S_IMODE(known.st_mode))

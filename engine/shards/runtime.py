@@ -588,9 +588,9 @@ class Sharded(Member):
             found = found and signed[0][0].columns.source.differ(key)
         if found is not None:
             return found
-        coming = consolidate(concat(come, len(schema)))
-        keys = [coming.columns[k] for k in key]
-        if consolidate(Batch(tuple(keys), coming.length)).length < coming.length:
+        coming = concat(come, len(schema))
+        keys = tuple(coming.columns[k] for k in key)
+        if consolidate(Batch(keys, coming.length)).length < coming.length:
             return False
         view = self._spread(relation)
         positions = tuple(sorted(key))

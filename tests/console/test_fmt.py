@@ -71,6 +71,17 @@ def test_a_wrong_file_stays_and_the_others_are_formatted(
         assert each in told
 
 
+def test_what_a_link_leads_to_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, link, round, back = (tmp_path / each for each in (f"{'n' * 250}.dl", "a.dl", "b.svg", "c.svg"))
+    file.write_text(UGLY)
+    for one, other in ((link, file), (round, back), (back, round)):
+        one.symlink_to(other)
+    assert main(["fmt", str(link)]) == 0
+    assert link.is_symlink() and file.read_text() == NEAT
+    assert main(["circuit", "-c", "output relation R(x: u8)", "--output", str(round)]) == 1
+    assert "b.svg: cannot be written: Too many levels of symbolic links" in capsys.readouterr().err
+
+
 def test_line_ends_of_windows_stay(tmp_path: Path) -> None:
     file = tmp_path / "a.dl"
     file.write_bytes(b"R( 1 ).\r\n// c\r\n")

@@ -153,6 +153,8 @@ def test_what_is_checked_before_a_commit_is_asked_of_workers(workers: Sharded) -
     for key in ((0, 1), (2,), (0, 1, 2)):
         assert workers.has_room("Road", key, [roads], [])
         assert not workers.has_room("Road", key, [elsewhere(workers, "Road", [*ROADS, ROADS[1]])], [])
+        none = [elsewhere(workers, "Road", [])]
+        assert not workers.has_room("Road", key, [elsewhere(workers, "Road", [*ROADS, ROADS[1]])], none)
     assert not workers.has_room("Road", (1,), [roads], [])  # two roads to b
     assert not workers.covers("Road", [roads])
     workers.commit({"Road": [(roads, 1)]})
