@@ -65,8 +65,10 @@ class CommandReader:
                 raise DDlogError([errors.UnfinishedCommand(fault.message, span=place)]) from None
             except TextFault as fault:
                 place = scanner.place(fault.start, fault.end)()
+                asks = scanner.cursor.text[begin : fault.start + 1].lstrip() == "?"
+                hint = "`query Rel(x);` asks among commands" if asks else ""
                 scanner.skip_command(begin)
-                raise DDlogError([errors.BadCommand(fault.message, span=place)]) from None
+                raise DDlogError([errors.BadCommand(fault.message, span=place, help=hint)]) from None
             except DDlogError:
                 scanner.skip_command(begin)
                 raise

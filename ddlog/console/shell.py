@@ -48,7 +48,8 @@ HELP = """\
   query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
   state;  changes 17;           the durable state; what an epoch changed
   ? at 17: Path("a", x)         the same query as of an epoch of the durable state
-  Top(x) :- Path("a", x).       add a rule; also facts, declarations, functions; an empty line ends the text
+  relation Top(x: string)       declare a relation, a function or a type; an empty line ends the text
+  Top(x) :- Path("a", x).       add a rule for a declared relation; also facts
   drop Top;                     drop a relation with its rules, a function, …; or a rule, by its text
   SELECT x FROM Path;           ask in SQL; also INSERT INTO, UPDATE, DELETE FROM, MERGE, BEGIN, COMMIT, and
                                 CREATE VIEW, DROP VIEW, DESCRIBE Path, SHOW TABLES, EXPLAIN, EXPLAIN WHY

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import sys
 from array import array
 from collections.abc import Sequence
 from functools import partial
@@ -59,7 +61,8 @@ def serve(folders: Sequence[Path]) -> None:
     made, documents = server(folders)
     gc.set_threshold(_GARBAGE)
     try:
-        made.start_io()
+        # it closes what it writes to at its end, and the process then flushes standard output
+        made.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
     finally:
         documents.checker.end()
 

@@ -151,6 +151,7 @@ def test_modify_changes_named_fields() -> None:
         ("mssleep 99999999999;", "c.dat:1:9: expected a number of milliseconds under a year"),
         ("insert Edge();", "c.dat:1:13: expected 2 values, found 0"),
         (";", "c.dat:1:1: expected a command, found `;`"),
+        ("? Edge(1, x);", "help: `query Rel(x);` asks among commands"),
         ('insert Item(%"/no/such", Point{}, [], None);', 'c.dat:1:13: cannot read "/no/such": No such file'),
     ],
 )

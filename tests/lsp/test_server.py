@@ -124,6 +124,7 @@ class Editor:
         async def end() -> None:
             await self.client.shutdown_async(None)
             self.client.exit(None)
+            assert await self.client._server.wait() == 0
             await self.client.stop()
 
         self.run(end)
