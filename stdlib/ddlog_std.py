@@ -6,6 +6,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
+from ..engine.memory import reserve
 from ..types import Bit, FunctionType, Opaque, Signed, Tuple, Type, User
 from ..values import (
     TypeDefs,
@@ -56,12 +57,18 @@ def __builtin_2string(signature: Signature) -> Callable[[Any], str]:
     type = signature.parameters[0]
     if isinstance(type, Bit | Signed) and type.width <= 128:
         return str
-    return lambda x: to_string(x, type, signature.typedefs)
+    return lambda x: _asking(to_string(x, type, signature.typedefs))
 
 
 @typed
 def to_string_debug(x: Any, *, signature: Signature) -> str:
-    return debug_text(x, signature.parameters[0], signature.typedefs)
+    return _asking(debug_text(x, signature.parameters[0], signature.typedefs))
+
+
+def _asking(text: str) -> str:
+    """A text, if there is memory for another one of its size: a loop may put it into the next."""
+    reserve(len(text))
+    return text
 
 
 @typed

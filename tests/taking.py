@@ -104,7 +104,7 @@ def is_silent(circuit: Circuit) -> bool:
     return True
 
 
-PLAIN = InProcess.commit
+PLAIN, IS_DUE = InProcess.commit, sweep.is_due
 
 
 @contextmanager
@@ -158,4 +158,18 @@ def small(seed: int) -> Iterator[None]:
                 patched.enter_context(mock.patch.multiple(thresholds, **values))
         if seed == 1 or (seed and rng.random() < 0.5):
             patched.enter_context(mock.patch.object(sweep, "is_due", lambda _: True))
+        yield
+
+
+USUAL = {name: getattr(thresholds, name) for values in SMALL for name in values}
+
+
+@contextmanager
+def as_usual() -> Iterator[None]:
+    """Inside, all is as without `taking` and `small`: for tests that count what an epoch does."""
+    with (
+        mock.patch.multiple(thresholds, **USUAL),
+        mock.patch.object(sweep, "is_due", IS_DUE),
+        mock.patch.object(InProcess, "commit", PLAIN),
+    ):
         yield

@@ -515,8 +515,8 @@ def _engine_options(parser: UsageParser) -> None:
                         help="the most input for the in-process engine, such as 8G; compressed and columnar "
                              "files count several times (default: a quarter of the memory)")  # fmt: skip
     parser.add_argument("--memory-limit", metavar="SIZE", type=_limit,
-                        help="the most memory of the process, such as 4GiB, or none: a commit that would "
-                             "take more is an error, and is rolled back (in-process; default: three "
+                        help="the most memory of the process, such as 4GiB, or none: a commit or query that "
+                             "would take more is an error, and is rolled back (in-process; default: three "
                              "quarters of the memory of the machine or container)")  # fmt: skip
     parser.add_argument("--spill", metavar="DIR",
                         help="a folder on a disk, to which parts of a large state go near the memory limit "

@@ -264,10 +264,11 @@ class Program:
         keep. A recursion that takes more than `max_iterations` iterations ends with an error.
 
         `memory_limit` is a size in bytes or a text such as "4GiB": a commit that would bring the process over
-        it is an error that says which relation grew, and is rolled back. By default it is three quarters of
-        the memory of the machine or container; "none" is no limit. It is not for Spark. `spill` is a folder
-        on a disk: from three quarters of the limit on, large parts of the state go to files without names
-        there, which the system reads again where they are needed, and end with the process.
+        it is an error that says which relation grew, and is rolled back; a query that would ends with an
+        error. By default it is three quarters of the memory of the machine or container; "none" is no limit.
+        It is not for Spark. `spill` is a folder on a disk: from three quarters of the limit on, large parts
+        of the state go to files without names there, which the system reads again where they are needed, and
+        end with the process.
 
         `maintain` says how a commit changes recursive relations. "always": it derives what follows from the
         changes. "never": it evaluates them anew and compares, where that can tell the same. "auto": it does

@@ -337,7 +337,7 @@ class InProcess:
     ) -> ArrayRows:
         given = given or {}
         inputs = [node for node in circuit.nodes if isinstance(node, Input)]
-        with kept_memory():
+        with self._questioned():
             stores = {
                 node.relation: self._given(node, given[node.relation])
                 if node.relation in given
@@ -346,6 +346,16 @@ class InProcess:
             }
             state = State(incrementalize(circuit), self.values, stores)
             return answer(state, self._state.evaluator.epoch, given.keys(), self._built, most)
+
+    @contextmanager
+    def _questioned(self) -> Iterator[None]:
+        """Inside, a query is answered within the memory limit. Raises Exhausted."""
+        try:
+            with kept_memory(), self.bounded():
+                yield
+        except MemoryError as error:
+            held, error.__traceback__ = memory.resident(), None
+            raise described(error, self.limit, held, {}, {}) from None
 
     def _given(self, node: Input, rows: Sequence[tuple[Any, ...]]) -> Store:
         store = Store(node.schema, True)

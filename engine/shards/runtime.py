@@ -656,7 +656,7 @@ class Sharded(Member):
         most: int | None = None,
     ) -> ArrayRows:
         given = given or {}
-        with kept_memory():
+        with self._questioned():
             stores: dict[str, Any] = {}
             for node in circuit.nodes:
                 if isinstance(node, Input):

@@ -114,7 +114,9 @@ def recursion(draw: Any, known: list[Stream], circuit: Circuit) -> Stream:
             ]
             if draw(st.integers(0, 2)) == 0:
                 inner.append(nested_fixpoint(draw, relation, base, circuit))
-            inner.append(joined(draw, inner[-1], draw(st.sampled_from(inner))))
+            last = joined(draw, inner[-1], draw(st.sampled_from(inner)))
+            is_outside = last.operator.scope is not relation.operator.scope  # of a fixpoint that ignores it
+            inner.append(last.distinct() if is_outside else last)
             return base.union(*(draw(st.sampled_from(inner)) for _ in range(2)))
 
         result: Stream = circuit.fixpoint(step, base)

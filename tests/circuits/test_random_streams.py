@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import assume, given
 
-from ddlog.circuits import Circuit
+from ddlog.circuits import Circuit, Stream
 from ddlog.circuits.runnable import InputContents, Runnable
 from ddlog.engine import zset
 from ddlog.engine.zset import Zset
@@ -14,7 +15,7 @@ from ddlog.errors.recursion import IterationLimitReached, RecursionRepeats
 
 from ..engine.machine import Machine
 from ..trying import trying
-from .random_streams import Epoch, circuits, epochs
+from .random_streams import TYPES, Epoch, circuits, epochs
 
 LIMIT = 25
 some = trying(8)
@@ -44,6 +45,27 @@ def test_a_session_has_the_values_of_each_time(circuit: Circuit, given: list[Epo
     assert stepped(circuit, given) == values
     machine = Machine(circuit.network())
     assert [machine.step(each) for each in given] == values
+
+
+def test_a_step_reads_a_join_of_a_fixpoint_that_ignores_its_relation_as_a_set() -> None:
+    circuit = Circuit()
+    edges = circuit.input("A", **TYPES)
+
+    def then_edge(paths: Stream) -> Stream:
+        return paths.join(edges.map(y="x", z="y")).map(x="x", y="z")
+
+    def step(relation: Stream) -> Stream:
+        paths = circuit.fixpoint(lambda own: edges.union(then_edge(own)), edges)
+        longer = then_edge(paths)  # made around this fixpoint, as `paths` is
+        with pytest.raises(DDlogError, match="a fixpoint reads sets"):
+            edges.union(longer, relation.map(x="y", y="x"))
+        return edges.union(longer.distinct(), relation.map(x="y", y="x"))
+
+    circuit.output("out", circuit.fixpoint(step, edges))
+    epoch = {"A": {(0, 1): 1, (1, 2): 1}}
+    paths = {(0, 1), (1, 2), (0, 2)}
+    assert stepped(circuit, [epoch]) == settled(circuit, [epoch])
+    assert settled(circuit, [epoch])[0]["out"].keys() == paths | {(y, x) for x, y in paths}
 
 
 @some

@@ -26,7 +26,7 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.schema import Column, Kind
 
-from ..taking import PLAIN, take_back
+from ..taking import PLAIN, as_usual, take_back
 from ..trying import trying
 from .random_circuits import INPUTS, Changes, Definition, any_circuits, apply, modes, settling, streams
 from .test_oracle import difference, legal, undo
@@ -269,6 +269,7 @@ FLAT = "\n".join(line for line in PROGRAM.splitlines() if "Reach" not in line an
         ("Edge", ("e", "f"), 1),  # the join of the relation with itself
     ],
 )
+@as_usual()
 def test_all_but_joins_of_two_changes_go_by_rows(name: str, row: Any, left: int) -> None:
     with visits() as found, ddlog.compile(FLAT).session() as session:
         session.insert("Edge", ("a", "b"), ("b", "c"))
@@ -397,6 +398,7 @@ def test_walks_of_many_sets_of_inputs_share_what_they_know_of_a_node() -> None:
     assert len(nodes) == len({*nodes}) > 0
 
 
+@as_usual()
 def test_few_walks_are_kept() -> None:
     with (
         mock.patch.object(thresholds, "KEPT_WALKS", 2),

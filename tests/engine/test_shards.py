@@ -48,7 +48,7 @@ from ddlog.engine.shards.runtime import WorkerGone
 from ddlog.engine.shards.team import Aborted, Team, end_of
 from ddlog.engine.shards.views import Asked
 
-from ..taking import small
+from ..taking import as_usual, small
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, less, modes, schema, settling, streams
 from .test_following import followed
@@ -278,6 +278,7 @@ Q(x, 6 / d) :- A(x, d), B(x), C(d).
 """
 
 
+@as_usual()
 def test_an_update_of_columns_that_a_join_does_not_read_asks_no_worker() -> None:
     text = """
 input relation A(k: u8, v: u8, unread: u8)
@@ -306,6 +307,7 @@ Q(v, w) :- A(k, v, _), B(k, w).
         runtime.close()
 
 
+@as_usual()
 def test_a_copy_of_a_relation_takes_in_what_changes() -> None:
     """Also in epochs that do not look it up; a copy of which many rows change is forgotten."""
     text = """
@@ -671,6 +673,7 @@ def test_a_column_that_may_have_few_values_or_other_ones_after_an_iteration_has_
     assert keys == {"R": (1,)}
 
 
+@as_usual()
 def test_iterations_that_stay_on_one_worker_send_nothing() -> None:
     """So their number does not matter."""
     rules, _ = CARRIED["from the left"]

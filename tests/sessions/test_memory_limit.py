@@ -112,6 +112,7 @@ GROWING = {
     "(1 << 130000000) % 10": "bigint",
     "squared(1 << 40000000, 1) % 10": "bigint",
     "pushed(300).len()": "bit<64>",
+    "string_len(written(60))": "bit<64>",
     "string_len(" + " ++ ".join(['doubled(19, "ab")'] * 100) + ")": "bit<64>",
 }
 
@@ -137,6 +138,9 @@ def test_values_ask_before_they_grow(expression: str) -> None:
             for (i in range_vec(0, n * n, 1)) {{ all.push(doubled(10, "ab")) }};
             all
         }}
+        function written(n: bit<64>): string {{
+            if (n == 0) "" else {{ var text = written(n - 1); "${{[text, text]}}" }}
+        }}
         output relation Out(y: {GROWING[expression]})
         Out({expression}) :- R(x), x > 0.
     """
@@ -146,6 +150,20 @@ def test_values_ask_before_they_grow(expression: str) -> None:
         session.insert("R", 1)
         assert "the memory limit of" in refused(session)
         assert peak() <= max(before, here(2 * room))
+
+
+def test_a_query_ends_at_the_limit() -> None:
+    text = """
+        input relation R(x: bit<64>)
+        function doubled(n: bit<64>, s: string): string { if (n == 0) s else doubled(n - 1, s ++ s) }
+    """
+    with ddlog.compile(text).session(memory_limit=here(60 * MIB)) as session:
+        session.insert_rows("R", [(n,) for n in range(5000)])
+        session.commit()
+        for query in ('R(x), var n = string_len(doubled(32, "ab"))', "R(x), R(y), x * y > 0"):
+            with pytest.raises(ddlog.DDlogError, match="the memory limit of"):
+                session.query(query)
+        assert session.query("R(x), x < 2").rows == [(0,), (1,)]
 
 
 def peak() -> int:
