@@ -28,7 +28,7 @@ from .moments import reads_clock
 from .orderby import in_order
 from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces, are
-from .queries import QueryBranch, QueryNames, SqlQuery, Translator
+from .queries import QueryBranch, QueryNames, SqlQuery, Translator, qualified
 from .rules import NamedRows, SqlBody, SqlColumn, SqlOutput, SqlRelation
 from .statements import ModuleTranslation, given_names
 from .translate import translate
@@ -129,7 +129,7 @@ class StatementTranslation(ModuleTranslation):
         if self.typed:
             self._give(node)
         bound(node, self.parameters, self.places, self.given)
-        names = {each.name.lower() for each in node.find_all(sql.Table)}
+        names = {qualified(each) for each in node.find_all(sql.Table)}
         tables = map(self.relations.get, names | {CLOCK} if reads_clock(node) else names)
         self.read.update(each for each in tables if each is not None)
         match node:
@@ -366,7 +366,7 @@ class StatementTranslation(ModuleTranslation):
         rows = SqlRelation(changed, source.relation.columns)
         fields = SqlRelation(changed, tuple(replace(c, read="") for c in rows.columns))
         self.output.declare("input multiset", fields, changed)
-        named = {**self.tables, table.name.lower(): NamedRows(fields, source.names)}
+        named = {**self.tables, qualified(table): NamedRows(fields, source.names)}
         answer = select(returning.expressions, [table], None)
         query = self._translator.query(answer, QueryNames(named))
         self._write(returned.lower(), returned, self._translator.unified(query), given_names(answer))
@@ -409,7 +409,7 @@ class StatementTranslation(ModuleTranslation):
 
     def _target(self, table: Expression) -> NamedRows:
         """The table that a statement changes. Raises SqlError."""
-        name = table.name.lower()
+        name = qualified(table)
         relation = self.relations.get(name)
         declared = None if relation is None else self._declared[relation]
         if declared is None:

@@ -371,6 +371,20 @@ def test_literals_are_brought_to_the_types_of_columns(
         assert session.select("SELECT * FROM t").rows == [row]
 
 
+def test_tables_of_schemas_are_told_apart() -> None:
+    """One of a usual schema has its name alone."""
+    tables = "CREATE TABLE t (a INT); CREATE TABLE raw.t (a INT);"
+    with program_of(f"{tables} CREATE VIEW raw.v AS SELECT a + 1 AS b FROM raw.t").session() as session:
+        session.execute("INSERT INTO t VALUES (1)")
+        assert session.execute("INSERT INTO raw.t VALUES (5), (6)").count == 2
+        changed = session.execute("UPDATE raw.t SET a = 7 WHERE a = 6 RETURNING *").rows
+        assert changed is not None and changed.rows == [(7,)]
+        session.execute("CREATE VIEW raw.w AS SELECT sum(b) AS s FROM raw.v")
+        assert session.select("SELECT s, x.a FROM raw.w, public.t AS x").rows == [(14, 1)]
+        assert session.execute("DELETE FROM raw.t RETURNING a").count == 2
+        assert session.select("SELECT a FROM t").rows == [(1,)]
+
+
 def test_views_come_and_go(tmp_path: Path) -> None:
     """Also in a program of rules, and in the state."""
     module, rules, state = tmp_path / "shop.sql", tmp_path / "edge.dl", tmp_path / "s.ddlog"
