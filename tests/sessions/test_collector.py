@@ -54,7 +54,7 @@ def test_cycles_made_meanwhile_are_collected_later() -> None:
         knot.self = knot
         del knot
     gc.collect()
-    assert not any(isinstance(each, Knot) for each in gc.get_objects())
+    assert not any(type(each) is Knot for each in gc.get_objects())
 
 
 PATHS = """

@@ -40,7 +40,7 @@ def test_a_commit_holds_a_table_only_as_a_batch(relation: str) -> None:
     session, held, ran = loaded(relation), list[int](), SessionState.ran
 
     def seen(state: SessionState, *arguments: Any) -> Any:
-        held.append(sum(isinstance(each, Columns) and each.count == ROWS for each in gc.get_objects()))
+        held.append(sum(type(each) is Columns and each.count == ROWS for each in gc.get_objects()))
         return ran(state, *arguments)
 
     with mock.patch.object(SessionState, "ran", seen):
