@@ -18,6 +18,6 @@ def weakly(method: Callable[P, R]) -> Callable[P, R]:
     found = WeakMethod(method)
 
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        return cast(Callable[P, R], found())(*args, **kwargs)
+        return cast("Callable[P, R]", found())(*args, **kwargs)
 
     return call
