@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..engine import memory
 from .collector import paused
 from .computedrelations import check_externs, kept_of, live_rows, sparing_of, wanted_names
 from .hosts.host import Host, here_of
@@ -23,6 +24,7 @@ def open_session(program: Program, options: SessionOptions) -> Session:
     options.check()
     check_externs(program)
     wanted = wanted_names(program, options.relations, options.state is not None)
+    memory.give_back()  # what a session had that is gone
     with paused():
         circuit = program.circuit(
             "incremental", wanted, records="values" if options.choice.spark else "columns"
