@@ -52,8 +52,8 @@ class Capture:
         return self.values[key][1]
 
     def here(self, variable: SqlValue) -> SqlValue | None:
-        """The variable for one of the domain of this query or of one around it, of which a query of WITH
-        is that is read here; None for another variable."""
+        """The variable that has the value of a captured one here. A query of WITH was computed for values of
+        the query where it stands, and may be read in a query inside that. None: it is not captured."""
         if variable.name in {each.name for each in self.domain}:
             return variable
         found = None if self.outer.capture is None else self.outer.capture.here(variable)
