@@ -180,11 +180,9 @@ class Sharded(Member):
                 if seal is not None:
                     seal(Gathered(self, whole))
 
-        def run() -> WholeChanges:
-            return self._looked_into(changes, static, max_iterations, progress, act)
-
+        run = partial(self._together, changes, static, max_iterations, progress, act)
         self.surely(self.read_given_out)
-        deltas, inputs, *_ = self.surely(run)
+        deltas, inputs, *_ = self.surely(lambda: self._looked_into(run, max_iterations))
         self._begins_with = {}
         self._given_out = [ref(delta) for delta in deltas.values() if isinstance(delta, LaterDelta)]
         self._last_inputs = count = sum(change.length for change in inputs.values())
@@ -258,7 +256,7 @@ class Sharded(Member):
 
         def run() -> None:
             with suppress(_Looked):
-                self._looked_into(changes, False, limit, None, act)
+                self._looked_into(partial(self._together, changes, False, limit, None, act), limit)
 
         self.surely(self.read_given_out)
         self.surely(run)
@@ -269,23 +267,17 @@ class Sharded(Member):
         undone = latest.undoing(latest.by_relation(self._last_inputs, self.circuit))
         return self.attempt(undone, look, limit)
 
-    def _looked_into(
-        self,
-        changes: Mapping[str, Sequence[tuple[Batch, int]]],
-        static: bool,
-        limit: int | None,
-        progress: Progress | None,
-        act: Act,
-    ) -> WholeChanges:
-        """As `_together`: a fault or a limit of iterations is looked into by another attempt."""
+    def _looked_into(self, run: Callable[..., WholeChanges], limit: int | None) -> WholeChanges:
+        """What `run` gives, which is `_together` of an epoch with this limit. It is called again to look into
+        a fault or a limit of iterations."""
         try:
-            return self._together(changes, static, limit, progress, act, self._begins_with)
+            return run(contents=self._begins_with)
         except (RowFault, Unsettled) as error:
             is_without_limit = isinstance(error, IterationLimit) and limit is None
             if not self.committed or is_without_limit:  # no count of iterations was passed
                 raise
             looks_into = FAULT if isinstance(error, RowFault) else LIMIT
-        return self._together(changes, static, limit, progress, act, looks_into=looks_into)
+        return run(looks_into=looks_into)
 
     def _together(
         self,
