@@ -62,7 +62,7 @@ class UnknownWeights(Diagnostic):
 
     @property
     def hint(self) -> str:
-        """Where weights are known, and how the rule can be written."""
+        """The help: where the weights of a group are known, and how the rule can be written."""
         if self.inside:
             return "in a recursion a group is a set"
         if not self.others:

@@ -122,7 +122,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path is a pipe, or such as /dev/stdout, which no file can replace."""
+    """Whether a path names a pipe or a device, such as /dev/stdout: no file can replace it."""
     return str(path).startswith(("/dev/std", "/dev/fd/")) or (path.exists() and not path.is_file())
 
 

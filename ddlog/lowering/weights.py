@@ -47,8 +47,9 @@ class WeightReaders:
         self._looking: dict[str, bool] = {}
 
     def knows(self, expr: Expr, clause: GroupBy) -> bool:
-        """Whether an expression reads weights of a group_by that it can know: it has no variable beside the
-        group and its keys. Its value holds no group, which would differ from an equal one by its weights."""
+        """Whether an expression reads the weights of a group_by, and they can be known: the expression has no
+        variable beside the group and its keys, and its value holds no group, which its weights would make
+        differ from an equal one."""
         alone = {clause.name, *clause.keys}.issuperset(free_variables(expr))
         return alone and self.reads(expr, clause.name) and not self.holds(expr.type)
 

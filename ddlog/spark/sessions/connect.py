@@ -119,5 +119,5 @@ def end_jobs_at_interrupts(context: Any, before: Any) -> None:
 
 
 def _is_no_interrupt(record: logging.LogRecord) -> bool:
-    """Whether a log record is another one than Py4J's error for a request that Ctrl-C ended."""
+    """False for the record by which Py4J logs that Ctrl-C ended a request, True for all others."""
     return record.msg != "KeyboardInterrupt while sending command."

@@ -172,8 +172,8 @@ def present(store: Readable, left: Array, rows: Array) -> tuple[Array, Array]:
 def sought(
     relation: Readable, positions: tuple[Position, ...], keys: Sequence[Array], length: int
 ) -> Array | None:
-    """The ids of the rows that have one of a few keys, also of absent rows, without an index. None: one is
-    there, or is to be made."""
+    """The ids of the rows that have one of a few keys, also of absent rows, found without an index. None: an
+    index by these columns is there, or is to be made."""
     locate = relation.table.locate
     if locate is None or positions in relation.indexes:
         return None
