@@ -17,9 +17,11 @@ from ...types import BigInt, Bit, Signed, String, TypeDef
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Lists that share their ends have little memory and, all together, long texts: a sample tells before all are
-# made. Bytes of a long value, and how many times smaller all of them may be once compressed.
-_MANY, _SAMPLE, _LONG, _SMALLER = 64, 16, 4096, 16
+# Lists that share their ends take little memory, and their texts much: a sample shows it before all are made.
+_FEW = 1024  # values of which no sample is made
+_SAMPLE = 16  # values of a sample
+_LONG = 4096  # bytes of an average value for which room is asked before all are written
+_SMALLER = 16  # times that compression may shrink the texts
 
 
 class ValueForms:
@@ -37,7 +39,7 @@ class ValueForms:
         if isinstance(column.type, BigInt | Bit | Signed):
             return [f"{value:x}" for value in values]
         form = RelationForm.of_values(column.type, self._typedefs)
-        if len(values) > _MANY * _SAMPLE:
+        if len(values) > _FEW:
             some = _batch(form, values[:: -(len(values) // _SAMPLE)])  # the last one is seldom the shortest
             if some.nbytes > _LONG * some.num_rows:
                 sink.expect(some.nbytes * (len(values) // some.num_rows) // _SMALLER)
