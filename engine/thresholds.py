@@ -58,9 +58,11 @@ SWEPT_CODES = 8
 LARGE_ARRAY = 1 << 22
 """Items from which an array moves piece by piece, each of so many: a copy of 32 MB takes 7 ms."""
 
-SHARED_SLOTS, SHARED_WORDS, SHARED_PIECE = 1 << 20, 1 << 15, 1 << 18
-"""Of an insertion by several threads: slots of a hash set beyond the processor's caches, words that are worth
-waking threads for, and words that are inserted at once."""
+SHARED_WORDS = 1 << 15
+"""Rows that enter indexes which are worth waking threads for."""
+
+LARGE_SLOTS = 1 << 20
+"""Slots of a hash set beyond the processor's caches, which is spread where it lies."""
 
 LARGE_TABLE = 1 << 21
 """Rows of a table from which numbering its slots takes long: 0.05 s, and 0.013 s of half as many."""

@@ -32,8 +32,7 @@ changed and can be built again. `tests/engine/test_memory.py` lets memory end at
 threads (`-w N`) join some chunks with the state while nothing changes it
 (`engine/inprocess/storage/threadpool.py`). Then the thread that commits takes the results, in the order of
 the chunks. Chunks do not depend on the number of threads, so rows, their order and faults do not either.
-Python functions run only in the thread that commits: a chunk that needs one is run again there. Threads
-insert into one large table by parts of its slots (`engine/inprocess/storage/sharedinsertion.py`). What a
+Python functions run only in the thread that commits: a chunk that needs one is run again there. What a
 reader builds when it is first asked for, such as an index, it builds under a lock.
 
 **State is an integral, stored once.** A relation that is read has one store, with an index for each set of

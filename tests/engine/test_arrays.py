@@ -82,7 +82,7 @@ def test_words_that_spread_are_found(words: list[int], more: int) -> None:
 
 @pytest.mark.parametrize("numbered", [False, True])
 def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, numbered: bool) -> None:
-    for name in ("LARGE_ARRAY", "SHARED_SLOTS"):
+    for name in ("LARGE_ARRAY", "LARGE_SLOTS"):
         monkeypatch.setattr(thresholds, name, 64)
     rows, numbers = RowTable(2), np.random.default_rng(1).integers(0, 3000, (40, 500, 2))
     if numbered:
@@ -101,7 +101,7 @@ def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, numbered: bool) ->
 
 
 def test_a_table_whose_slots_found_no_memory_grows_by_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thresholds, "SHARED_SLOTS", 16)
+    monkeypatch.setattr(thresholds, "LARGE_SLOTS", 16)
     rows = RowTable(1)
 
     def insert(stop: int) -> list[int]:

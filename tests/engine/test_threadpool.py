@@ -19,7 +19,6 @@ from ddlog.engine.circuit import Circuit
 from ddlog.engine.divergence import Unsettled
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.index import RowIndex, made_once
-from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage import threadpool
 from ddlog.engine.inprocess.storage.table import RowTable
@@ -141,38 +140,6 @@ def test_what_only_the_committing_thread_may_do() -> None:
         threadpool.alone()
         outcomes = threadpool.run_all([threadpool.alone, threadpool.alone])
     assert all(isinstance(each, threadpool.Unshared) for each in outcomes)
-
-
-@pytest.mark.parametrize("workers", [2, 3, 5])
-def test_insertion_is_shared(workers: int) -> None:
-    """Threads that insert into one table give the same rows the same ids; a full part's words wait."""
-    rng = np.random.default_rng(workers)
-    tables = RowTable(2), RowTable(2)
-    for table, threads in zip(tables, (1, workers), strict=True):
-        rng = np.random.default_rng(7)
-        small = mock.patch.multiple(thresholds, SHARED_SLOTS=64, SHARED_WORDS=8, SHARED_PIECE=300)
-        with threadpool.among(threads), small:
-            for high in (30, 50, 1000):
-                for _ in range(4):
-                    columns = [rng.integers(0, high, 2000) for _ in range(2)]
-                    table.insert_new(columns, 2000)
-    assert tables[0].size == tables[1].size > 10_000
-    for a, b in zip(tables[0].columns(), tables[1].columns(), strict=True):
-        assert a.tolist() == b.tolist()
-    assert tables[1].find(tables[0].columns(), tables[0].size).tolist() == list(range(tables[0].size))
-
-
-def test_a_shared_insertion_that_fails_leaves_the_rows() -> None:
-    table = RowTable(1)
-    table.insert_new([np.arange(100)], 100)
-    with (
-        pytest.raises(MemoryError),
-        threadpool.among(2),
-        mock.patch.multiple(thresholds, SHARED_SLOTS=1, SHARED_WORDS=1),
-        mock.patch.object(parts, "gather_new", side_effect=MemoryError),
-    ):
-        table.insert_new([np.arange(50, 150)], 100)
-    assert table.find([np.arange(90, 120)], 30).tolist() == [*range(90, 100), *[-1] * 20]
 
 
 def test_a_table_that_is_read_late_is_read_before_threads_share_it() -> None:

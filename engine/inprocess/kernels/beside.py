@@ -18,7 +18,6 @@ from . import (  # noqa: F401
     hashing,
     iterations,
     packing,
-    parts,
     paths,
     postings,
     producttime,

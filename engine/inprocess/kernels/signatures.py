@@ -44,8 +44,6 @@ expansion.expand_new I I i i n I I M I n I n n n
 expansion.fill_sieve I n I n
 addition.add_weights I I I
 addition.net_presence I I I c
-parts.insert_part I n I n n c
-parts.gather_new I n I n C I
 postings.link i I I i i i n I
 hashing.spread_words I i n n n
 hashing.most_displaced I n

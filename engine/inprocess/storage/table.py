@@ -14,7 +14,7 @@ from ...derivedcolumns import Derived
 from ...memory import reserve
 from ...schema import Array
 from ..kernels import hashing
-from . import sharedinsertion, threadpool
+from . import threadpool
 from .arrays import grow, lengthen
 from .layout import (
     PackedColumns,
@@ -399,14 +399,8 @@ class RowTable(Unread):
             room = min(self._room(length - at), length - at)
             grow(self, "_words", self.size + room)
             # Nothing else may refer to the arrays when they grow.
-            if sharedinsertion.pays(self._slots, room):
-                stop = at + min(room, thresholds.SHARED_PIECE)
-                found = self._insert_shared(words[at:stop])
-                at = stop
-            else:
-                at, found = hashing.insert_words(
-                    self._slots, self._bits, words, self._words[self.size :], at, room
-                )
+            new = self._words[self.size :]
+            at, found = hashing.insert_words(self._slots, self._bits, words, new, at, room)
             self.size += found
 
     def found_by(self, locator: Locate) -> Locate:
@@ -434,14 +428,6 @@ class RowTable(Unread):
             places = {word: before + at for at, word in enumerate(self._words[before : self.size].tolist())}
             located[new] = [places[word] for word in words[new].tolist()]
         return located
-
-    def _insert_shared(self, words: Array) -> int:
-        try:
-            new = self._words[self.size :]
-            return sharedinsertion.insert_shared(self._slots, self._bits, words, new)
-        except BaseException:
-            self._rehash(self._bits)
-            raise
 
     def only(self, rows: Array, room: int | None = None) -> RowTable:
         """A table of the rows with these ids alone, in this order, with room for as many more, or so many."""
@@ -538,7 +524,7 @@ class RowTable(Unread):
         """More slots for the same rows. Large ones are spread where they lie, with their numbers."""
         self._begun = None
         held = len(self._slots)
-        if self._layout is None or held < thresholds.SHARED_SLOTS:
+        if self._layout is None or held < thresholds.LARGE_SLOTS:
             self._rehash(bits)
             return
         displaced = hashing.most_displaced(self._slots, self._bits)
@@ -593,7 +579,7 @@ class RowTable(Unread):
                 if self._ids is None:
                     reserve(4 * len(self._slots))
                     ids: Any = np.empty(len(self._slots), np.int32)
-                    sharedinsertion.number(self._slots, ids, self._bits, self._words, self.size)
+                    hashing.number_words(self._slots, ids, self._bits, self._words, 0, self.size)
                     self._ids, self._begun = ids, None
         assert self._ids is not None
         return self._ids
