@@ -4,7 +4,7 @@ The definition of *incremental* is the test: after every epoch, the change of ea
 between the circuit evaluated from scratch on the inputs after the epoch and on those before. "From scratch"
 means `engine/reference.py`: dictionaries and naive iteration. It is never optimised.
 
-- `tests/engine/test_laws.py`: the algebra of streams and Z-sets, proposition by proposition.
+- `tests/circuits/test_laws.py`: the algebra of streams and Z-sets, proposition by proposition.
 - `tests/engine/test_incremental.py`: every step of the rewriting has the same changes, on the reference
   evaluation.
 - `tests/engine/test_oracle.py`: the runtime against the definition, on random circuits with recursion and

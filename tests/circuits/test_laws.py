@@ -41,6 +41,11 @@ def bracketed(circuit: Circuit, s: Stream, body: Callable[[Stream], Stream]) -> 
     return result
 
 
+def positive(a: Stream, b: Stream) -> Stream:
+    """A stream of bags."""
+    return a.distinct() + b.distinct()
+
+
 def limit(circuit: Circuit, s: Stream) -> Stream:
     """X ∘ E: the limit of a constant stream (5.1.4)."""
     return bracketed(circuit, s, lambda each: each.integrate().differentiate())
@@ -60,6 +65,10 @@ LAWS: dict[str, tuple[Side, Side]] = {
         lambda c, a, b: closed(c, a.integrate(), step).differentiate(),
         lambda c, a, b: closed(c, a, step),
     ),
+    "4.2 chain": (
+        lambda c, a, b: step(a.integrate().distinct()).differentiate(),
+        lambda c, a, b: step(a.integrate().distinct().differentiate().integrate()).differentiate(),
+    ),
     "4.5 bilinear change": (
         lambda c, a, b: pairs(a.integrate(), b.integrate()).differentiate(),
         lambda c, a, b: pairs(a, b) + pairs(a.integrate().delay(), b) + pairs(a, b.integrate().delay()),
@@ -67,7 +76,16 @@ LAWS: dict[str, tuple[Side, Side]] = {
     "5.1 bracket of the identity": (lambda c, a, b: bracketed(c, a, lambda s: s), lambda c, a, b: a),
     "5.1 bracket of a delay": (lambda c, a, b: bracketed(c, a, lambda s: s.delay()), lambda c, a, b: a),
     "5.4 X after E": (lambda c, a, b: limit(c, a), lambda c, a, b: a),
+    "5.4 linear": (lambda c, a, b: limit(c, a + b), lambda c, a, b: limit(c, a) + limit(c, b)),
     "6.4 idempotent": (lambda c, a, b: a.distinct().distinct(), lambda c, a, b: a.distinct()),
+    "6.10 distinct and a filter": (
+        lambda c, a, b: positive(a, b).distinct().filter("x < 2"),
+        lambda c, a, b: positive(a, b).filter("x < 2").distinct(),
+    ),
+    "6.11 distinct before distinct": (
+        lambda c, a, b: pairs(positive(a, b).distinct(), b.distinct()).distinct(),
+        lambda c, a, b: pairs(positive(a, b), b.distinct()).distinct(),
+    ),
     "6.12 H": (
         lambda c, a, b: a.integrate().distinct().differentiate(),
         lambda c, a, b: (a.integrate().delay() + a).distinct() - a.integrate().delay().distinct(),

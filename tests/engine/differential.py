@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from ddlog.engine import time as vectors
 from ddlog.engine import zset
@@ -17,43 +17,28 @@ class Lattice(vectors.Lattice):
         """A vector; components that are not given are 0."""
         return sum(each * self.unit(k) for k, each in enumerate(rounds))
 
-    def joins(self, a: int, b: int) -> tuple[int]:
-        """a ∨ b, the only minimal vector at or after both."""
-        return (self.join(a, b),)
-
 
 Changes: TypeAlias = Mapping[int, Zset]
 """The changes of a Z-set by time."""
 
 
-class Times(Protocol):
-    """Times in any partial order of which only finitely many are before each. Later times have greater
-    numbers."""
-
-    def before(self, a: int, b: int) -> bool:
-        """Whether a ≤ b."""
-
-    def joins(self, a: int, b: int) -> Iterable[int]:
-        """The minimal times at or after both: one, a ∨ b, in a lattice."""
-
-
-def upto(lattice: Times, changes: Changes, time: int) -> Zset:
+def upto(lattice: Lattice, changes: Changes, time: int) -> Zset:
     """The value at a time."""
     return zset.add({}, *(change for at, change in changes.items() if lattice.before(at, time)))
 
 
-def closure(lattice: Times, times: Iterable[int]) -> list[int]:
+def closure(lattice: Lattice, times: Iterable[int]) -> list[int]:
     """The joins of times, with the times themselves, in the order of visits."""
     found: set[int] = set()
     new = {*times}
     while new:
         found |= new
-        new = {join for a in new for b in found for join in lattice.joins(a, b)} - found
+        new = {lattice.join(a, b) for a in new for b in found} - found
     return sorted(found)
 
 
 def differential(
-    lattice: Times, operator: Callable[[Sequence[Zset]], Zset], sources: Sequence[Changes]
+    lattice: Lattice, operator: Callable[[Sequence[Zset]], Zset], sources: Sequence[Changes]
 ) -> dict[int, Zset]:
     """The changes of an operator's output for those of its sources, by the law."""
     emitted: dict[int, Zset] = {}

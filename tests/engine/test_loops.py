@@ -348,60 +348,6 @@ def test_differentials_are_mobius_inversions(left: Any, right: Any, grouped_by: 
         assert found.get(lattice.pack(time), {}) == inverted
 
 
-class Poset:
-    """Times 0, 1, .. in a partial order: `later` gives the times at or after each."""
-
-    def __init__(self, later: list[set[int]]) -> None:
-        self.later = later
-
-    def before(self, a: int, b: int) -> bool:
-        return b in self.later[a]
-
-    def joins(self, a: int, b: int) -> list[int]:
-        both = self.later[a] & self.later[b]
-        return [t for t in both if not any(u != t and self.before(u, t) for u in both)]
-
-    def mobius(self, a: int, b: int) -> int:
-        """The coefficient, as section 2.2 of "Foundations of Differential Dataflow" defines it."""
-        if a == b:
-            return 1
-        between = [t for t in range(b) if self.before(a, t) and self.before(t, b)]
-        return -sum(self.mobius(a, t) for t in between) if self.before(a, b) else 0
-
-
-@st.composite
-def posets(draw: Any) -> Poset:
-    """Partial orders of up to 7 times: any, so joins may be several, or none."""
-    size = draw(st.integers(1, 7))
-    later: list[set[int]] = [{t} for t in range(size)]
-    for a in reversed(range(size)):
-        for b in draw(st.sets(st.integers(a, size - 1), max_size=3)):
-            later[a] |= later[b]
-    return Poset(later)
-
-
-@trying(80)
-@given(posets(), st.data(), st.booleans())
-def test_differentials_on_partial_orders(times: Poset, data: Any, grouped_by: bool) -> None:
-    """The law emits what Möbius inversion gives on orders that are no lattices, too."""
-    rows = st.dictionaries(st.tuples(st.integers(0, 2)), st.sampled_from([-1, 1, 2]), max_size=2)
-    size = len(times.later)
-    source = data.draw(st.dictionaries(st.integers(0, size - 1), rows, max_size=4))
-
-    def operator(values: Any) -> Zset:
-        both = zset.distinct(zset.add(*values))
-        return {min(both): 1} if both and grouped_by else both
-
-    found = differential(times, operator, [source])
-    for time in range(size):
-        inverted: Zset = {}
-        for earlier in range(time + 1):
-            factor = times.mobius(earlier, time)
-            value = operator([upto(times, source, earlier)])
-            inverted = zset.add(inverted, {row: factor * weight for row, weight in value.items() if factor})
-        assert found.get(time, {}) == inverted
-
-
 @given(st.integers(1, 7), st.data())
 def test_packed_vectors(depth: int, data: Any) -> None:
     lattice = Lattice(depth)
