@@ -16,7 +16,7 @@ import pytest
 
 from ddlog.console.prompt import NameCompleter
 
-from ..engine.handmade import RELATIONS
+from ..engine.handmade import PROGRAM
 from .test_cli import DDLOG, FOREVER, PATHS, ddlog
 
 PROMPT = r"ddlog(>|\*)"
@@ -207,11 +207,11 @@ def test_a_pipe_that_ends_too_early_is_told(tmp_path: Path, text: bytes, told: l
     ],
 )
 def test_candidates(before: str, expected: str) -> None:
-    assert expected in NameCompleter(RELATIONS).candidates(before)
+    assert expected in NameCompleter(PROGRAM.relations).candidates(before)
 
 
 def test_indexes_are_completed() -> None:
-    completer = NameCompleter(RELATIONS, ["ByName", "ByA"])
+    completer = NameCompleter(PROGRAM.relations, ["ByName", "ByA"])
     assert completer.candidates("query_index ") == completer.candidates("dump_index ") == ["ByA", "ByName"]
     assert "ByA" not in completer.candidates("dump ")
     assert "cpu" in completer.candidates("profile ")
@@ -265,7 +265,7 @@ def test_commits_that_show_their_changes(tmp_path: Path, delta: str, shown: str)
 
 
 def test_only_inputs_can_be_changed() -> None:
-    assert "Two" not in NameCompleter(RELATIONS).candidates("insert ")
+    assert "Two" not in NameCompleter(PROGRAM.relations).candidates("insert ")
 
 
 def test_the_editor_is_not_loaded_for_a_pipe(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ from ddlog.engine.circuit import Circuit, Input, Integrate, Output
 from ddlog.engine.node import Stateful
 from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.schema import Schema
+from ddlog.sessions.hosts.inprocess import InProcessHost
+from ddlog.sessions.program import Program
+from ddlog.sessions.session import Session
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -176,3 +179,10 @@ class ReferenceRuntime:
         (output,) = (node for node in circuit.nodes if isinstance(node, Output))
         few = {name: dict.fromkeys(rows, 1) for name, rows in given.items()}
         return ReferenceRows(output.schema, evaluate(circuit, {**self._state, **few})[output.relation])
+
+
+def by_definition(program: Program, fails: bool = False) -> Session:
+    """A session of a program that keeps all relations. `fails`: see ReferenceRuntime."""
+    circuit = program.circuit("relational", tuple(program.relations))
+    kept = frozenset(name for name, _ in circuit.relations)
+    return Session(program, InProcessHost(program, ReferenceRuntime(circuit, fails)), kept)

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.circuit import Circuit
-from ddlog.sessions.hosts.inprocess import InProcessHost
 
-from ..engine.reference_runtime import ReferenceRuntime
+from ..engine.reference_runtime import by_definition
 from ..trying import trying
 from .faulty_bodies import HEADER, Commits, bodies, changes
 from .taken_back import Pair
@@ -19,10 +17,7 @@ from .taken_back import Pair
 def pair(text: str) -> Pair:
     """A session of a program, and the definition."""
     program = ddlog.compile(text)
-    plain: Circuit = program.circuit("relational", tuple(program.relations))
-    kept = frozenset(name for name, _ in plain.relations)
-    definition = ddlog.Session(program, InProcessHost(program, ReferenceRuntime(plain, fails=True)), kept)
-    return Pair(program.session(), definition)
+    return Pair(program.session(), by_definition(program, fails=True))
 
 
 @trying(13, database=None)

@@ -17,10 +17,9 @@ from ddlog.engine.inprocess import runtime
 from ddlog.engine.inprocess.storage import sweep
 from ddlog.engine.maintenance import Coin, Maintaining, Mode
 from ddlog.engine.reference import evaluate
-from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes
-from ..engine.reference_runtime import ReferenceRuntime
+from ..engine.reference_runtime import by_definition
 from ..trying import trying
 from .random_programs import (
     HEADER,
@@ -186,12 +185,10 @@ def compare(
 def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
     """What streams and delayed terms read and give, on the runtime as by evaluation from scratch."""
     program = ddlog.compile(text)
-    plain = program.circuit("relational", tuple(program.relations))
-    kept = frozenset(name for name, _ in plain.relations)
     with (
         mock.patch.object(sweep, "is_due", lambda _: True),
         program.session() as session,
-        ddlog.Session(program, InProcessHost(program, ReferenceRuntime(plain)), kept) as other,
+        by_definition(program) as other,
     ):
         for transaction in stream:
             for relation, row, sign in transaction:
@@ -199,5 +196,5 @@ def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, .
                     (each.insert_rows if sign > 0 else each.delete_rows)(relation, [row])
             got, wanted = session.commit(), other.commit()
             assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
-        for name in kept:
+        for name in program.relations:
             assert list(session[name].weighted()) == list(other[name].weighted()), name

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.inprocess import runtime
 from ddlog.engine.maintenance import Coin, Maintaining, Mode
-from ddlog.sessions.hosts.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes
-from ..engine.reference_runtime import ReferenceRuntime
+from ..engine.reference_runtime import by_definition
 from ..taking import small
 from ..trying import longer, trying
 from .taken_back import Pair, Step, faulty, follow, scripts
@@ -27,15 +26,11 @@ some = trying(20, long=1000, phases=PHASES, database=None)
 def checked(text: str, script: Sequence[Step], maintain: Mode | Coin = "auto", few: int = 0) -> None:
     """Follows a script in process, with thresholds `few`."""
     program = ddlog.compile(text)
-    plain = program.circuit("relational", tuple(program.relations))
-    kept = frozenset(name for name, _ in plain.relations)
     with (
         small(few),
         mock.patch.object(runtime, "Maintaining", lambda _: Maintaining(maintain)),
         program.session() as session,
-        ddlog.Session(
-            program, InProcessHost(program, ReferenceRuntime(plain, fails=True)), kept
-        ) as definition,
+        by_definition(program, fails=True) as definition,
     ):
         follow(Pair(session, definition), script)
 

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.sessions.hosts.inprocess import InProcessHost
-from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
-from ..engine.reference_runtime import ReferenceRuntime
+from ..engine.reference_runtime import by_definition
 from ..trying import trying
 
 TEXT = """
@@ -69,13 +67,6 @@ change = st.tuples(
 transactions = st.lists(st.lists(change, max_size=8), max_size=5)
 
 
-def on_reference(program: Program) -> Session:
-    """A session on the evaluation from scratch."""
-    circuit = program.circuit("relational", program.relations)
-    made = ReferenceRuntime(circuit)
-    return Session(program, InProcessHost(program, made), frozenset(name for name, _ in circuit.relations))
-
-
 def check(session: Session) -> None:
     """Every index, for every key and as a whole, is what its meaning picks from its relation."""
     for name, (relation, key_of) in MEANING.items():
@@ -93,7 +84,7 @@ def check(session: Session) -> None:
 @trying(13)
 @given(transactions)
 def test_an_index_finds_what_its_pattern_says(epochs: list[list[Any]]) -> None:
-    with PROGRAM.session() as session, on_reference(PROGRAM) as slow:
+    with PROGRAM.session() as session, by_definition(PROGRAM) as slow:
         for changes in epochs:
             for each in (session, slow):
                 for kind, (relation, row) in changes:

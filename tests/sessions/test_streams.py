@@ -17,9 +17,8 @@ import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
 from ddlog.engine.runtime import NotKept
-from ddlog.sessions.hosts.inprocess import InProcessHost
 
-from ..engine.reference_runtime import ReferenceRuntime
+from ..engine.reference_runtime import by_definition
 from ..test_readme import ROOT
 from ..trying import trying
 
@@ -149,17 +148,7 @@ def in_process() -> Session:
     return ddlog.compile(PROGRAM).session()
 
 
-def by_definition() -> Session:
-    program = ddlog.compile(PROGRAM)
-    circuit = program.circuit("relational", tuple(program.relations))
-    return Session(
-        program,
-        InProcessHost(program, ReferenceRuntime(circuit)),
-        frozenset(name for name, _ in circuit.relations),
-    )
-
-
-@pytest.mark.parametrize("open_session", [in_process, by_definition])
+@pytest.mark.parametrize("open_session", [in_process, lambda: by_definition(ddlog.compile(PROGRAM))])
 @thorough
 @given(transactions)
 def test_every_output_of_every_transaction(
