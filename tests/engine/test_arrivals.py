@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -113,10 +113,8 @@ def test_rows_from_elsewhere(
         return rows(relation)
 
     runtime.commit, runtime.rows = committed, found  # type: ignore[method-assign, assignment]
-    try:
+    with closing(runtime):
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-    finally:
-        runtime.close()
 
 
 PROGRAM = ddlog.compile("""

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -228,16 +228,13 @@ def test_a_worker_that_reaches_its_share_of_memory(
     files = [Path(f"/proc/{each}/statm") for each in started.processes if runs(each)]
     pages = max(int(file.read_text().split()[1]) for file in files)
     share = pages * os.sysconf("SC_PAGE_SIZE") + (8 << 20)
-    small = open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN, share=share)
-    try:
+    with closing(open_remote(CIRCUIT, 2, started.launch, PICKLED, nan=NAN, share=share)) as small:
         commit(small, Road=ROADS)
         with pytest.raises(Exhausted) as found:
             commit(small, Road=[(f"{k}", f"{k + 1}", 1) for k in range(1500)])
         assert found.value.limit == share
         assert found.value.grown
         assert small.size("Reach") == workers.size("Reach")
-    finally:
-        small.close()
 
 
 def test_workers_get_the_code_of_rules_and_no_more() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from itertools import product
 from typing import Any
@@ -140,7 +140,7 @@ def followed(
     runtime = in_threads(circuit, size, first=first, maintain=maintain)
     contents: dict[str, dict[tuple[Any, ...], int]] = {name: {} for name in rows}
     before: dict[str, dict[tuple[Any, ...], int]] = {}
-    try:
+    with closing(runtime):
         for number, epoch in enumerate(epochs):
             for name, changes in epoch.items():
                 for row, sign in changes:
@@ -159,8 +159,6 @@ def followed(
                 assert got.get(name, {}) == difference(found, before.get(name, {})), name
                 assert set(runtime.rows(name)) == found.keys(), name
             before = after
-    finally:
-        runtime.close()
 
 
 @trying(30)

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -81,14 +81,13 @@ def test_every_change_of_every_epoch(
     seed: int,
 ) -> None:
     """Also with recursions that are evaluated anew, by a vote, and where a few rows are many."""
-    with small(seed):
-        runtime = in_threads(
-            optimize(circuit) if optimized else circuit, size, first=first, maintain=maintain
-        )
-        try:
-            follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-        finally:
-            runtime.close()
+    with (
+        small(seed),
+        closing(
+            in_threads(optimize(circuit) if optimized else circuit, size, first=first, maintain=maintain)
+        ) as runtime,
+    ):
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
 
 
 @trying(12, long=400)
@@ -131,11 +130,8 @@ def test_recursions_by_rounds(
 ) -> None:
     """Groups and negations inside a recursion; where it does not settle, the same error and no trace."""
     run = optimize(circuit) if optimized else circuit
-    runtime = in_threads(run, size, first=first, maintain=maintain)
-    try:
+    with closing(in_threads(run, size, first=first, maintain=maintain)) as runtime:
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-    finally:
-        runtime.close()
 
 
 @thorough
@@ -144,23 +140,16 @@ def test_loops_in_loops(
     circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, maintain: Mode | Coin
 ) -> None:
     run = optimize(circuit) if optimized else circuit
-    runtime = in_threads(run, size, first=first, maintain=maintain)
-    try:
+    with closing(in_threads(run, size, first=first, maintain=maintain)) as runtime:
         follow_loops(circuit, runtime, [*epochs, *map(undo, reversed(epochs))], run=run)
-    finally:
-        runtime.close()
 
 
 @trying(8, long=400)
 @given(loops(2), streams(), st.sampled_from([2, 3]))
 def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], size: int) -> None:
     """All workers find the repetition in the same round."""
-    runtime = in_threads(circuit, size)
-    try:
-        with early_checkpoints():
-            follow_loops(circuit, runtime, epochs, 40)
-    finally:
-        runtime.close()
+    with closing(in_threads(circuit, size)) as runtime, early_checkpoints():
+        follow_loops(circuit, runtime, epochs, 40)
 
 
 @trying(12, long=400)
@@ -198,10 +187,8 @@ def test_workers_end_at_any_moment(
             return rows(relation)
 
     runtime.commit, runtime.rows = committed, found  # type: ignore[method-assign, assignment]
-    try:
+    with closing(runtime):
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-    finally:
-        runtime.close()
 
 
 CLOSURE = """
@@ -294,7 +281,7 @@ Q(v, w) :- A(k, v, _), B(k, w).
         starts.append(0 if batch is None else batch.length)
         return run(self, start, batch, views, held)
 
-    try:
+    with closing(runtime):
         commit(runtime, {"A": [((k, k, 0), 1) for k in range(9)], "B": [((k, 1), 1) for k in range(9)]})
         with mock.patch.object(Joiner, "run", noted):
             assert commit(runtime, {"A": [((3, 3, 0), -1), ((3, 3, 7), 1)]}) == {"Q": {}}
@@ -303,8 +290,6 @@ Q(v, w) :- A(k, v, _), B(k, w).
                 "Q": {(4, 1): -1, (20, 1): 1}
             }
             assert sum(starts) == 2
-    finally:
-        runtime.close()
 
 
 @as_usual()
@@ -326,7 +311,7 @@ Path(x, z) :- Path(x, y), Edge(y, z).
 
     edges = [(k, k + 1) for k in range(40)]
     closure = {(x, y) for x in range(41) for y in range(x + 1, 41)}
-    try:
+    with closing(runtime):
         commit(runtime, {"Edge": [(edge, 1) for edge in edges]})
         for k in range(10, 30):
             commit(runtime, {"Edge": [((k, k + 1), -1)]})
@@ -342,8 +327,6 @@ Path(x, z) :- Path(x, y), Edge(y, z).
             assert set(runtime.rows("Path")) == {(x, y) for x, y in closure if y <= 10 or x >= 30}
             commit(runtime, {"Edge": [(edge, 1) for edge in edges[10:30]]})
             assert set(runtime.rows("Path")) == closure
-    finally:
-        runtime.close()
 
 
 def test_the_rows_before_an_epoch_are_not_told_if_it_began_or_ended_elements_of_streams() -> None:
@@ -353,8 +336,7 @@ input multiset M(x: u8)
 output relation C(x: u8)
 C(x) :- S'(x), M(x).
 """
-    runtime = in_threads(ddlog.compile(text).circuit("relational"), 2)
-    try:
+    with closing(in_threads(ddlog.compile(text).circuit("relational"), 2)) as runtime:
         for changes in ({"S": [((1,), 1)]}, {"M": [((1,), 2), ((2,), 1)]}):
             commit(runtime, changes)
             with pytest.raises(NotKept, match="streams"):
@@ -362,8 +344,6 @@ C(x) :- S'(x), M(x).
         commit(runtime, {"M": [((1,), -1), ((3,), 2)]})
         rows = runtime.before(lambda: runtime.rows("M"), None)
         assert dict(zip(rows, rows.weights, strict=True)) == {(1,): 2, (2,): 1}
-    finally:
-        runtime.close()
 
 
 def test_a_worker_makes_the_indexes_that_were_missed_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,8 +358,7 @@ def test_a_worker_makes_the_indexes_that_were_missed_in_a_pause(monkeypatch: pyt
     monkeypatch.setattr(member.Member, "arrange_missed", noted)
     monkeypatch.setattr(shards_runtime, "_PAUSE", 0)
     monkeypatch.setattr(thresholds, "SOUGHT_TABLE", 0)
-    runtime = in_threads(ddlog.compile(CLOSURE).circuit("relational"), 2, first=1)
-    try:
+    with closing(in_threads(ddlog.compile(CLOSURE).circuit("relational"), 2, first=1)) as runtime:
         commit(runtime, {"Edge": [((k, k + 1), 1) for k in range(12)]})
         commit(runtime, {"Edge": [((3, 4), -1)]})
         while not is_made.get(timeout=60):
@@ -389,14 +368,11 @@ def test_a_worker_makes_the_indexes_that_were_missed_in_a_pause(monkeypatch: pyt
         assert set(runtime.rows("Path")) == {
             (x, y) for some in (range(4), (4, 5), (6, 7), range(8, 13)) for x in some for y in some if x < y
         }
-    finally:
-        runtime.close()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
-    runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), size)
-    try:
+    with closing(in_threads(ddlog.compile(FAULTS).circuit("relational"), size)) as runtime:
         commit(runtime, {"A": [((k, k), 1) for k in range(1, 9)], "B": [((k,), 1) for k in range(9)]})
         assert commit(runtime, {"C": [((0,), 1), ((2,), 1)]}) == {"Q": {(2, 3): 1}}
         # The valuation (5, 0) comes with A, and goes with C: its fault is none.
@@ -408,8 +384,6 @@ def test_a_fault_counts_if_its_row_is_there_after_the_epoch(size: int) -> None:
             commit(runtime, {"C": [((0,), 1)], "A": [((1, 1), -1)]})
         assert sorted(runtime.rows("Q")) == [(2, 3), (3, 2)]
         assert commit(runtime, {"C": [((1,), 1)]}) == {"Q": {(1, 6): 1}}
-    finally:
-        runtime.close()
 
 
 def test_no_answer_of_a_worker_that_gives_up_meanwhile_is_taken() -> None:
@@ -457,14 +431,11 @@ def test_an_epoch_is_given_up_before_its_state_is_rolled_back() -> None:
             acts.append((self._team.rank, "rollback"))
         rollback(self)
 
-    runtime = in_threads(ddlog.compile(FAULTS).circuit("relational"), 3)
-    try:
+    with closing(in_threads(ddlog.compile(FAULTS).circuit("relational"), 3)) as runtime:
         commit(runtime, {"A": [((k, 0), 1) for k in range(9)], "B": [((k,), 1) for k in range(9)]})
         noting = mock.patch.object(Team, "abort", noted_abort)
         with noting, mock.patch.object(RunningEpoch, "rollback", noted_rollback), pytest.raises(RowFault):
             commit(runtime, {"C": [((0,), 1)]})
-    finally:
-        runtime.close()
     for rank in range(3):
         assert [act for by, act in acts if by == rank][:2] == ["abort", "rollback"]
 
@@ -485,8 +456,9 @@ Q(x, 6 / d) :- Recent(x, d, _), C(d).
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_fault_that_goes_again_beside_a_window(size: int) -> None:
     """The window does not begin from nothing: it holds a row that its input would give no more."""
-    runtime = in_threads(ddlog.compile(FAULTS_IN_A_WINDOW).circuit("relational"), size, first=1)
-    try:
+    with closing(
+        in_threads(ddlog.compile(FAULTS_IN_A_WINDOW).circuit("relational"), size, first=1)
+    ) as runtime:
         commit(runtime, {"Event": [((1, 2, 5), 1), ((2, 0, 5), 1)], "Now": [((5,), 1)]})
         commit(runtime, {"C": [((2,), 1), ((3,), 1)], "Event": [((3, 2, 4), 1)]})  # which comes late
         assert sorted(runtime.rows("Q")) == [(1, 3)]
@@ -497,8 +469,6 @@ def test_a_fault_that_goes_again_beside_a_window(size: int) -> None:
         assert commit(runtime, {"Now": [((8,), 1)]}) == {"Q": {(1, 3): -1}}
         assert commit(runtime, {"Event": [((6, 2, 7), 1)], "C": [((0,), -1)]}) == {"Q": {}}
         assert commit(runtime, {"Event": [((6, 2, 8), 1)]}) == {"Q": {(6, 3): 1}}
-    finally:
-        runtime.close()
 
 
 def test_a_circuit_whose_delay_would_be_lost_is_for_one_worker() -> None:
@@ -526,14 +496,13 @@ S(u) :- S(z), B(u, z).
 @pytest.mark.parametrize("maintain", ["always", "never"])
 def test_a_recursion_imports_rows_that_come_and_go_by_several_workers(maintain: Mode) -> None:
     """A row of the join comes by the owner of a row of B, and goes by that of a row of A."""
-    runtime = in_threads(ddlog.compile(SPREAD).circuit("relational"), 3, first=1, maintain=maintain)
-    try:
+    with closing(
+        in_threads(ddlog.compile(SPREAD).circuit("relational"), 3, first=1, maintain=maintain)
+    ) as runtime:
         steps = {"A": [((k, k), 1) for k in range(9)], "B": [((k, k + 1), 1) for k in range(9)]}
         commit(runtime, steps)
         commit(runtime, {"A": [((k, k), -1) for k in range(4)]})
         assert set(runtime.rows("Path")) == {(x, z) for x in range(4, 9) for z in range(x + 1, 10)}
-    finally:
-        runtime.close()
 
 
 def test_a_join_reads_rows_that_come_and_go_by_several_workers() -> None:
@@ -554,11 +523,8 @@ def test_a_join_reads_rows_that_come_and_go_by_several_workers() -> None:
         {"A": [((1, 0), 1)], "C": [((0,), 1)]},
         {"A": [((1, 0), -1), ((0, 0), -1)], "C": [((0,), -1)]},
     ]
-    runtime = in_threads(circuit, 2)
-    try:
+    with closing(in_threads(circuit, 2)) as runtime:
         follow(circuit, runtime, epochs)
-    finally:
-        runtime.close()
 
 
 def test_workers_let_the_changes_of_an_epoch_go() -> None:
@@ -570,15 +536,14 @@ def test_workers_let_the_changes_of_an_epoch_go() -> None:
         begun.add(running)
         return running
 
-    with mock.patch.object(member.Member, "_new_running", noted):
-        runtime = in_threads(ddlog.compile(SPREAD).circuit("relational"), 2)
-        try:
-            commit(runtime, {"A": [((k, k), 1) for k in range(9)]})
-            runtime.rows("Path")  # so that the other worker has ended the epoch, too
-            gc.collect()
-            assert not begun
-        finally:
-            runtime.close()
+    with (
+        mock.patch.object(member.Member, "_new_running", noted),
+        closing(in_threads(ddlog.compile(SPREAD).circuit("relational"), 2)) as runtime,
+    ):
+        commit(runtime, {"A": [((k, k), 1) for k in range(9)]})
+        runtime.rows("Path")  # so that the other worker has ended the epoch, too
+        gc.collect()
+        assert not begun
 
 
 LEAST = """
@@ -658,12 +623,12 @@ def test_iterations_that_stay_on_one_worker(
     rules, keys = CARRIED[name]
     circuit = ddlog.compile(CARRIED_INPUTS + rules).circuit("relational")
     assert keys in placed(circuit).inside.values()
-    with small(seed), followed() if seed % 2 else nullcontext():
-        runtime = in_threads(circuit, size, first=first, maintain=maintain)
-        try:
-            follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-        finally:
-            runtime.close()
+    with (
+        small(seed),
+        followed() if seed % 2 else nullcontext(),
+        closing(in_threads(circuit, size, first=first, maintain=maintain)) as runtime,
+    ):
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
 
 
 @pytest.mark.parametrize("rules", NOT_CARRIED)
@@ -712,8 +677,7 @@ def test_ctrl_c_ends_iterations_of_another_worker(rule: str, monkeypatch: pytest
 
     monkeypatch.setattr(interrupt, "check", check_in_first)
     circuit = ddlog.compile(ENDLESS + rule).circuit("relational")
-    runtime = in_threads(circuit, 3, first=1, maintain="always")
-    try:
+    with closing(in_threads(circuit, 3, first=1, maintain="always")) as runtime:
         commit(runtime, {"A": [((x,), 1) for x in range(9)]})
         commit(runtime, {"A": [((0,), -1)]})
         held = {name: set(runtime.rows(name)) for name in ("A", "B", "R", "S")}
@@ -724,8 +688,6 @@ def test_ctrl_c_ends_iterations_of_another_worker(rule: str, monkeypatch: pytest
             assert {name: set(runtime.rows(name)) for name in held} == held
         commit(runtime, {"A": [((0,), 1)]})
         assert runtime.size("R") == 9
-    finally:
-        runtime.close()
 
 
 def test_a_worker_without_rows_of_a_loop_says_nothing_in_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -779,7 +741,7 @@ def test_a_limit_of_iterations_is_one_of_what_a_commit_changes(size: int) -> Non
         }
         runtime.commit(changes, max_iterations=5)
 
-    try:
+    with closing(runtime):
         change(A=[((3, 3), 1)], B=[((3,), 1), ((5,), 1)], C=[((0,), 1)])
         for x in range(9):
             change(Edge=[((x, x + 1), 1)])
@@ -790,8 +752,6 @@ def test_a_limit_of_iterations_is_one_of_what_a_commit_changes(size: int) -> Non
         with pytest.raises(IterationLimit):
             change(Edge=[((k, k + 1), 1) for k in range(20, 40)])
         assert (runtime.size("Path"), runtime.lookup("Q", [(3, 2)])) == (45, [1])
-    finally:
-        runtime.close()
 
 
 FAULTS_BY_ROUNDS = """
@@ -807,8 +767,7 @@ Best(x, v) :- Offer(x, each), var v = each.group_by(x).max().
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_fault_in_a_round_on_one_worker_takes_the_epoch_back_on_all(size: int) -> None:
-    runtime = in_threads(ddlog.compile(FAULTS_BY_ROUNDS).circuit("relational"), size)
-    try:
+    with closing(in_threads(ddlog.compile(FAULTS_BY_ROUNDS).circuit("relational"), size)) as runtime:
         edges = [((k, k + 1, 2), 1) for k in range(6)] + [((9, 3, 0), 1)]
         commit(runtime, {"Start": [((0, 64), 1)], "Edge": edges})
         best = [(k, 64 >> k) for k in range(7)]
@@ -820,5 +779,3 @@ def test_a_fault_in_a_round_on_one_worker_takes_the_epoch_back_on_all(size: int)
         # The fault of an edge is none once the edge is gone.
         assert commit(runtime, {"Start": [((9, 1), 1)], "Edge": [((9, 3, 0), -1)]}) == {"Best": {(9, 1): 1}}
         assert commit(runtime, {"Edge": [((5, 6, 2), -1)]}) == {"Best": {(6, 1): -1}}
-    finally:
-        runtime.close()
