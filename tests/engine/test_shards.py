@@ -116,24 +116,6 @@ def test_a_large_change_is_read_before_the_next_one(
     later.close()
 
 
-@trying(6)
-@given(
-    circuits(by_rounds=True),
-    streams(),
-    st.sampled_from([1, 2, 3, 7]),
-    st.integers(0, 1),
-    st.booleans(),
-    modes(),
-)
-def test_recursions_by_rounds(
-    circuit: Circuit, epochs: list[Changes], size: int, first: int, optimized: bool, maintain: Mode | Coin
-) -> None:
-    """Groups and negations inside a recursion; where it does not settle, the same error and no trace."""
-    run = optimize(circuit) if optimized else circuit
-    with closing(in_threads(run, size, first=first, maintain=maintain)) as runtime:
-        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
-
-
 @thorough
 @given(loops(), streams(), st.sampled_from([1, 2, 3, 7]), st.integers(0, 1), st.booleans(), modes())
 def test_loops_in_loops(
