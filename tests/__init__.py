@@ -5,7 +5,7 @@ between the circuit evaluated from scratch on the inputs after the epoch and on 
 means `engine/reference.py`: dictionaries and naive iteration. It is never optimised.
 
 - `tests/circuits/test_laws.py`: the algebra of streams and Z-sets, proposition by proposition.
-- `tests/engine/test_incremental.py`: every step of the rewriting has the same changes, on the reference
+- `tests/engine/test_incremental.py`: the incremental version has the same changes, on the reference
   evaluation.
 - `tests/engine/test_oracle.py`: the runtime against the definition, on random circuits with recursion and
   negation and random streams that delete and insert again; also static runs, epochs that fail, and
