@@ -3,33 +3,31 @@ in which every rule that can be is followed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.budget import Budget
-from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.arrangements.views import Readable, StoreView, whole_row
 from ddlog.engine.inprocess.kernels import following as kernels
 from ddlog.engine.inprocess.kernels import ranks
 from ddlog.engine.inprocess.recursion.following import Followed, Following, lower
-from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
+from ddlog.sessions.program import Program
 
 from ..taking import small
 from ..trying import trying
-from .random_circuits import toggled
-from .test_oracle import commit
 
 Row = tuple[int, ...]
 
@@ -189,45 +187,6 @@ T(x, y, z) :- G(x, y, z).
 T(y, x, w) :- T(x, y, z), G(z, y, w).
 T(x, y, 2) :- T(x, y, z), E(y, z).
 """
-PROGRAM = ddlog.compile(RULES)
-node = st.integers(0, 4)
-edits = st.lists(
-    st.tuples(st.just("E"), st.tuples(node, node))
-    | st.tuples(st.just("F"), st.tuples(node))
-    | st.tuples(st.just("G"), st.tuples(node, node, node)),
-    min_size=1,
-    max_size=6,
-)
-
-
-def derived(held: dict[str, set[Row]]) -> dict[str, set[Row]]:
-    """What RULES derives, by naive iteration."""
-    e, f, g = held["E"], held["F"], held["G"]
-    r, s, t = set[Row](), set[Row](), set[Row]()
-    while True:
-        new_r = e | {(x, z) for x, y in r for w, z in e if w == y}
-        new_r |= {(y, x) for (x,) in s for y, w in e if w == x}
-        new_s = f | {(y,) for x, y in r if (x,) in f} | {(x,) for x, y in r if any(y == w[0] for w in g)}
-        new_t = g | {(y, x, w) for x, y, z in t for a, b, w in g if (a, b) == (z, y)}
-        new_t |= {(x, y, 2) for x, y, z in t if (y, z) in e}
-        if (new_r, new_s, new_t) == (r, s, t):
-            return {"R": r, "S": s, "T": t}
-        r, s, t = new_r, new_s, new_t
-
-
-@trying(40)
-@given(st.lists(edits, min_size=1, max_size=8), st.booleans())
-def test_programs_that_are_followed_derive_the_same(epochs: list[list[tuple[str, Row]]], few: bool) -> None:
-    held: dict[str, set[Row]] = {"E": set(), "F": set(), "G": set()}
-    runtime = InProcess(incrementalize(PROGRAM.circuit("relational")), maintain="always")
-    with (
-        followed(),
-        mock.patch.multiple(thresholds, FOLLOWED_MATCHES=1, PROPOSED_BY_MEANS=1) if few else nullcontext(),
-    ):
-        for epoch in epochs:
-            commit(runtime, toggled(held, epoch))
-            for name, rows in derived(held).items():
-                assert {*runtime.rows(name)} == rows
 
 
 def test_deletions_follow_rules_of_one_look_up() -> None:
@@ -255,36 +214,64 @@ Seen(w, far) :- Reach(a, n, w), Node(a, n, far).
 Seen(w, true) :- Seen(w, false), Step(255, w).
 Seen(w, false) :- Reach("b", 3, w), Step(3, w).
 """
-WIDE = ddlog.compile(WIDTHS)
-names, bytes_ = st.sampled_from("abcde"), st.sampled_from([0, 3, 200, 255])
+COMPILED = {"rules": ddlog.compile(RULES), "widths": ddlog.compile(WIDTHS)}
+Epoch = Mapping[str, set[Any]]
+node, names, bytes_ = st.integers(0, 4), st.sampled_from("abcde"), st.sampled_from([0, 3, 200, 255])
 far = st.sampled_from([-1, 5, 7]) | st.sampled_from([-(1 << 63), 1 << 40, (1 << 63) - 1])
-changes = st.fixed_dictionaries(
-    {
-        "Node": st.sets(st.tuples(names, bytes_, st.booleans()), max_size=6),
-        "Edge": st.sets(st.tuples(names, names, bytes_), max_size=8),
-        "Step": st.sets(st.tuples(bytes_, far), max_size=4),
-    }
-)
+CHANGES = {
+    "rules": st.fixed_dictionaries(
+        {
+            "E": st.sets(st.tuples(node, node), max_size=6),
+            "F": st.sets(st.tuples(node), max_size=2),
+            "G": st.sets(st.tuples(node, node, node), max_size=4),
+        }
+    ),
+    "widths": st.fixed_dictionaries(
+        {
+            "Node": st.sets(st.tuples(names, bytes_, st.booleans()), max_size=6),
+            "Edge": st.sets(st.tuples(names, names, bytes_), max_size=8),
+            "Step": st.sets(st.tuples(bytes_, far), max_size=4),
+        }
+    ),
+}
 
 
-@trying(10, long=1500)
-@given(st.lists(changes, min_size=2, max_size=5), st.integers(0, 20))
-def test_columns_of_many_widths_are_followed(epochs: list[dict[str, set[Any]]], seed: int) -> None:
-    """Values that need more bits, and strings with greater ids, come in the middle of a session."""
+def stay_up_to_date(program: Program, epochs: Sequence[Epoch], seed: int) -> None:
+    """Toggles rows in epochs of a session that follows rules, with thresholds of the seed, and compares its
+    outputs and their changes with those of sessions that begin with all rows."""
     held: dict[str, set[Any]] = {name: set() for name in epochs[0]}
-    with followed(), small(seed), WIDE.session(maintain="always") as session:
-        for number, epoch in enumerate(epochs):
+    outputs = program.names("output")
+    with followed(), small(seed), program.session(maintain="always") as session:
+        for epoch in epochs:
             for name, rows in epoch.items():
                 session.delete_rows(name, rows & held[name])
                 session.insert_rows(name, rows - held[name])
                 held[name] ^= rows
-            others = {(f"{number}.{k}", 200, False) for k in range(40 * number)}
-            session.insert_rows("Node", others)
-            held["Node"] |= others
-            session.commit()
-            with WIDE.session(maintain="never") as anew:
+            before = {name: {*session[name]} for name in outputs}
+            found = session.commit()
+            with program.session(maintain="never") as anew:
                 for name, rows in held.items():
                     anew.insert_rows(name, rows)
                 anew.commit()
-                for name in ("Reach", "Seen"):
-                    assert {*session[name]} == {*anew[name]}
+                for name, old in before.items():
+                    now = {*anew[name]}
+                    assert {*session[name]} == now
+                    signed = {(row, 1) for row in now - old} | {(row, -1) for row in old - now}
+                    assert {*found.rows(name)} == signed
+
+
+@pytest.mark.parametrize("program", COMPILED)
+@trying(10, long=1500)
+@given(data=st.data(), seed=st.integers(0, 20), few=st.booleans())
+def test_programs_that_are_followed_derive_the_same(
+    program: str, data: st.DataObject, seed: int, few: bool
+) -> None:
+    """Values that need more bits, and strings with greater ids, come in the middle of a session."""
+    epochs: list[Epoch] = data.draw(st.lists(CHANGES[program], min_size=2, max_size=5))
+    if program == "widths":
+        epochs = [
+            {**epoch, "Node": epoch["Node"] | {(f"{number}.{k}", 200, False) for k in range(40 * number)}}
+            for number, epoch in enumerate(epochs)
+        ]
+    with mock.patch.multiple(thresholds, FOLLOWED_MATCHES=1, PROPOSED_BY_MEANS=1) if few else nullcontext():
+        stay_up_to_date(COMPILED[program], epochs, seed)

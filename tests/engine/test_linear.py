@@ -19,9 +19,9 @@ from ddlog.engine.inprocess.recursion.linear import Iterated
 from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 
-from ..taking import small, taking
+from ..taking import taking
 from ..trying import trying
-from .test_following import Row, followed
+from .test_following import Row, followed, stay_up_to_date
 from .test_oracle import commit
 
 INPUTS = """
@@ -94,32 +94,12 @@ def noted() -> Iterator[list[Iterated]]:
 def test_linear_recursions_stay_up_to_date(
     program: str, epochs: list[dict[str, set[Any]]], seed: int, few: bool
 ) -> None:
-    compiled = COMPILED[program]
-    held: dict[str, set[Any]] = {name: set() for name in epochs[0]}
     with (
-        followed(),
-        small(seed),
         taking(seed) if seed % 2 else nullcontext(),
         mock.patch.object(linear, "_LOGGED", 0),
         mock.patch.object(thresholds, "FOLLOWED_MATCHES", 0) if few else nullcontext(),
-        compiled.session(maintain="always") as session,
     ):
-        for epoch in [*epochs, *reversed(epochs)]:
-            for each, rows in epoch.items():
-                session.delete_rows(each, rows & held[each])
-                session.insert_rows(each, rows - held[each])
-                held[each] ^= rows
-            before = {each: {*session[each]} for each in ("R", "L", "T")}
-            found = session.commit()
-            with compiled.session(maintain="never") as anew:
-                for each, rows in held.items():
-                    anew.insert_rows(each, rows)
-                anew.commit()
-                for each, old in before.items():
-                    now = {*anew[each]}
-                    assert {*session[each]} == now
-                    signed = {(row, 1) for row in now - old} | {(row, -1) for row in old - now}
-                    assert {*found.rows(each)} == signed
+        stay_up_to_date(COMPILED[program], [*epochs, *reversed(epochs)], seed)
 
 
 @trying(15)
