@@ -13,7 +13,6 @@ import pytest
 import ddlog
 from ddlog.console.cli import main
 from ddlog.engine.budget import OverBudget
-from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.asking import demandbudget
 
 if TYPE_CHECKING:
@@ -45,27 +44,25 @@ def computed(session: ddlog.Session, of: int = -1) -> set[str]:
     return {name for name, _ in hosts[of].runtime.circuit.relations}  # type: ignore[attr-defined]
 
 
-def opened(spark: SparkSession, place: str, relations: str = "outputs") -> ddlog.Session:
-    options = SparkOptions()
-    session = ddlog.compile(REACH).session(relations=relations, spark=spark, spark_options=options)
+def opened(spark: SparkSession, relations: str = "outputs") -> ddlog.Session:
+    session = ddlog.compile(REACH).session(relations=relations, spark=spark)
     session.insert("Edge", *EDGES)
     session.insert("From", (4,))
     return session
 
 
-@pytest.mark.parametrize(("place", "rows"), [("driver", 1 << 60), ("cluster", 10)])
-def test_outputs_on_demand_have_a_budget(spark: SparkSession, place: str, rows: int) -> None:
-    with budget(rows), opened(spark, place) as session:
+@pytest.mark.parametrize("rows", [1 << 60, 10])
+def test_outputs_on_demand_have_a_budget(spark: SparkSession, rows: int) -> None:
+    with budget(rows), opened(spark) as session:
         assert dict(session.commit().rows("Reached")) == {(5,): 1, (6,): 1}
         assert ("Reach" in computed(session)) == (rows == 10)
         session.delete("Edge", (5, 6))
         assert dict(session.commit().rows("Reached")) == {(6,): -1}
 
 
-@pytest.mark.parametrize("place", ["driver", "cluster"])
-def test_a_later_commit_gives_demand_up(spark: SparkSession, place: str) -> None:
+def test_a_later_commit_gives_demand_up(spark: SparkSession) -> None:
     """The inputs go on with what they hold, and the change counts from the last commit."""
-    with opened(spark, place) as session:
+    with opened(spark) as session:
         session.commit()
         assert "Reach" not in computed(session)
         session.insert("Edge", (6, 7))
@@ -79,7 +76,7 @@ def test_a_later_commit_gives_demand_up(spark: SparkSession, place: str) -> None
 
 def test_what_fails_leaves_the_session_as_it_was(spark: SparkSession) -> None:
     """Neither demand nor the whole does: the commit is refused, and its rows are given again."""
-    with opened(spark, "driver") as session:
+    with opened(spark) as session:
         session.commit()
         session.state.max_iterations = 3
         session.insert("Edge", *((k, k + 1) for k in range(6, 16)))
@@ -92,7 +89,7 @@ def test_what_fails_leaves_the_session_as_it_was(spark: SparkSession) -> None:
 
 
 def test_a_question_has_a_budget(spark: SparkSession) -> None:
-    with budget(10), opened(spark, "driver", "inputs") as session:
+    with budget(10), opened(spark, "inputs") as session:
         session.commit()
         assert session.query("Reach(4, x)").rows == [(5,), (6,)]
         assert "Reach" in computed(session, 0)
