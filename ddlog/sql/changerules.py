@@ -244,7 +244,7 @@ class StatementTranslation(ModuleTranslation):
         if not key and not is_clock(source):
             self.places.refuse("ON CONFLICT", node, f"`{into.name}` has no primary key of columns")
         new = SqlQuery(source.names, tuple(QueryBranch(body, tuple(row)) for body, row in rows))
-        excluded = self._translator.stored(new, "Excluded", None)
+        excluded = self._translator.stored(new, "Excluded")
         tables = MergedTables(into, source.names, sql.Table(this=sql.to_identifier(EXCLUDED)), source.names)
         merge = merge_of_conflict(node, tables, key, self.places)
         return replace(self._merged(merge, tables, source, excluded), kind="conflict")
@@ -327,7 +327,7 @@ class StatementTranslation(ModuleTranslation):
         if name in (table.name.lower(), table.alias.lower()):
             self.places.wrong(f"`{name}` is the name of both tables: give one another, with AS", using)
         query = self._translator.query(_with(node, select([sql.Star()], [using], None)), self._names)
-        read = self._translator.stored(query, name, None)
+        read = self._translator.stored(query, name)
         tables = MergedTables(
             table, source.names, sql.Table(this=sql.to_identifier(name, quoted=True)), query.names
         )

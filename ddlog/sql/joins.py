@@ -218,7 +218,7 @@ def _read(
             found = translator.renamed(found, names, node)
         query = translator.unified(found)
         if query.is_set or len(query.branches) != 1 or not query.branches[0].body.is_plain:
-            found = translator.stored(query, alias or "query", block.capture, alias or "a subquery")
+            found = translator.stored(query, alias or "query", alias or "a subquery")
         else:
             branch = query.branches[0]
             items, entries = list(branch.body.items), []

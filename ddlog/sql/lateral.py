@@ -108,11 +108,11 @@ def lateral(block: SelectBlock, node: sql.Lateral) -> tuple[list[Item], list[Vis
         names, found = generated(block, node.this, bool(node.args.get("outer")))
         added, block.body.items[before:] = block.body.items[before:], []
         return added, _entries(block, node, found, names)
-    query, capture, outer = block._subquery(node.this)
+    query, _, outer = block._subquery(node.this)
     alias = node.alias.lower()
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
     query = block.translator.renamed(query, names, node) if names else query
-    source = block.translator.stored(query, "lateral", capture, block._words(node.this))
+    source = block.translator.stored(query, "lateral", block._words(node.this))
     columns = source.relation.columns[len(source.domain) :] if source.names else ()
     fresh = [block.output.variable(each.type, each.nullable) for each in columns]
     term = block.output.term(source.relation, [*outer, *fresh])

@@ -121,7 +121,7 @@ class Translator:
                 or len(found.branches) != 1
                 or not found.branches[0].body.is_plain
             ):
-                kept = self.stored(found, name, capture, name)
+                kept = self.stored(found, name, name)
             names = names.plus(name, kept)
         return names
 
@@ -162,7 +162,7 @@ class Translator:
         )
         return replace(query, branches=made_branches)
 
-    def stored(self, query: SqlQuery, hint: str, capture: Capture | None, words: str = "") -> NamedRows:
+    def stored(self, query: SqlQuery, hint: str, words: str = "") -> NamedRows:
         """The query as a relation, which users see if there are `words` for it."""
         query = self.unified(query)
         first = query.branches[0]
@@ -177,7 +177,7 @@ class Translator:
 
     def bag(self, query: SqlQuery, capture: Capture | None) -> SqlQuery:
         """The query as branches whose union is a bag: a set is stored first."""
-        return self.read(self.stored(query, "distinct", capture), capture) if query.is_set else query
+        return self.read(self.stored(query, "distinct"), capture) if query.is_set else query
 
     def read(self, source: NamedRows, capture: Capture | None) -> SqlQuery:
         """All columns of a source."""
@@ -240,7 +240,7 @@ class Translator:
         from .selects import SelectBlock
         from .topk import top
 
-        source = self.stored(query, "all", None)
+        source = self.stored(query, "all")
         block = SelectBlock(self, sql.select("*"), QueryNames({}), None)
         block.body = SqlBody(domain=query.branches[0].body.domain)
         values = self.opened(source, block.body)

@@ -180,7 +180,7 @@ def _bag(
     source = NamedRows(relation, base.names, (*domain, step, count))
     part, wide = _branches(translator, node, names.plus(name, source), capture, like)
     start = SqlQuery(base.names, tuple(_widened(base, like)))
-    first = counted(translator, translator.stored(start, "first", capture), capture)
+    first = counted(translator, translator.stored(start, "first"), capture)
     body = translator.start(capture)
     *values, many = translator.opened(first, body)
     output.rule(relation, [*domain, c.integer(0), many, *values], body, base.branches[0].place)
@@ -189,7 +189,7 @@ def _bag(
     body = translator.start(capture)
     values = translator.opened(source, body)
     made = repeated(translator, body, values, count.tree)
-    return translator.stored(SqlQuery(base.names, (made,)), name, capture), wide
+    return translator.stored(SqlQuery(base.names, (made,)), name), wide
 
 
 def _step(

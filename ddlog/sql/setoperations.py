@@ -43,8 +43,8 @@ def combined(
     left = SqlQuery(left.names, both.branches[:count], distinct or left.is_set)
     right = SqlQuery(left.names, both.branches[count:], distinct or right.is_set)
     is_except = isinstance(node, sql.Except)
-    first = translator.stored(left, "side", capture)
-    second = translator.stored(right, "side", capture, "the rows after EXCEPT" if is_except else "")
+    first = translator.stored(left, "side")
+    second = translator.stored(right, "side", "the rows after EXCEPT" if is_except else "")
     if distinct:
         said = f"not in {translator.places.written(node.expression)}"
         return _of_sets(translator, first, second, capture, is_except, said)

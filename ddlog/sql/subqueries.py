@@ -123,7 +123,7 @@ class Subqueries:
             self.places.wrong(
                 f"a subquery that is a value must have one column, not {len(made.names)}", query
             )
-        source = self.translator.stored(made, "value", capture, self._words(query))
+        source = self.translator.stored(made, "value", self._words(query))
         value = made.branches[0].values[0]
         if made.single:
             found = self.output.variable(value.type, value.nullable)
