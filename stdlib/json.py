@@ -7,9 +7,10 @@ from typing import Any
 
 from ..types import Type, User
 from ..values import Struct
+from ..values.anyjson import to_any_json
 from .jsonreaders import JsonReaders, read_text
+from .jsonscalars import json_value
 from .jsontext import Refused, encode
-from .jsonvalues import from_value, to_value
 from .jsonwriters import JsonWriters
 from .options import err, ok
 from .typed import Signature, specialised
@@ -26,7 +27,7 @@ def _from_json_string(signature: Signature) -> Conversion:
 @specialised
 def _from_json_value(signature: Signature) -> Conversion:
     read = JsonReaders(signature.typedefs).reader(_read(signature))
-    return _attempt(lambda value: read(from_value(value), 0))
+    return _attempt(lambda value: read(to_any_json(value), 0))
 
 
 @specialised
@@ -38,7 +39,7 @@ def to_json_string(signature: Signature) -> Conversion:
 @specialised
 def to_json_value(signature: Signature) -> Conversion:
     write = JsonWriters(signature.typedefs).writer(signature.parameters[0])
-    return _attempt(lambda value: to_value(write(value)))
+    return _attempt(lambda value: json_value(write(value)))
 
 
 def _read(signature: Signature) -> Type:

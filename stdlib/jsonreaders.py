@@ -11,18 +11,18 @@ from ..types import (
     Bool,
     Constructor,
     Float,
+    JsonField,
     Opaque,
     Signed,
     String,
     TextForm,
     Tuple,
     Type,
-    TypeDef,
     User,
 )
 from ..values import Map, Set, TypeDefs, Vec, constructors_of, default_value, local_name, make
-from ..values.shapes import is_option
-from .jsonlayout import SETS, FieldLayout, layout, unwrapped, variant
+from ..values.flatfields import ABSENT, is_union_by_name, shares_of
+from ..values.shapes import forms_of, is_option, variant
 from .jsonscalars import ReadJson, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
 from .jsontext import AmbiguousObject, Refused, decode, end_of, place
 from .options import NONE, some
@@ -49,7 +49,6 @@ class JsonReaders:
 
     def reader(self, type: Type) -> ReadJson:
         """The reader of a type."""
-        type = unwrapped(type)
         found = self._made.get(type)
         if found is None:
             self._made[type] = lambda data, depth: self._made[type](data, depth)
@@ -84,7 +83,7 @@ class JsonReaders:
                 return self._array(of, Vec)
             case "Map", (key, of):
                 return self._map(key, of)
-            case kind, (of,) if kind in SETS:
+            case "Set", (of,):
                 return self._array(of, Set)
         return never(type)
 
@@ -112,7 +111,7 @@ class JsonReaders:
         return read
 
     def _map(self, key: Type, of: Type) -> ReadJson:
-        read_key, item = key_reader(unwrapped(key)), self.reader(of)
+        read_key, item = key_reader(key), self.reader(of)
 
         def read(data: Any, depth: int) -> Any:
             if not isinstance(data, dict):
@@ -141,116 +140,94 @@ class JsonReaders:
         return read if text is None else _or_text(read, text)
 
     def _fields(self, type: User, constructor: Constructor, what: str) -> ReadJson:
-        """The fields as an object, or as an array."""
-        typedef = self.typedefs[type.name]
-        fields = [(each, self._field(each)) for each in layout(constructor)]
-        if any(field.flatten for field, _ in fields):
-            return self._flat_fields(typedef, constructor, fields, what)
+        """The fields as an object, or as an array unless one has its own fields among the others."""
+        typedef, forms = self.typedefs[type.name], forms_of(constructor)
+        types = [of for _, of in constructor.fields]
+        items = [self._field(form, of) for form, of in zip(forms, types, strict=True)]
+        keys = {form.name for form in forms if not form.flatten}
 
         def build(values: Iterable[Any]) -> Any:
             return make(typedef, constructor, values)
 
-        positional = self._fixed(what, [item for _, item in fields], build)
+        def absent(form: JsonField, of: Type) -> Any:
+            if not (form.optional or is_option(of)):
+                raise Refused(f"missing field `{form.name}`")
+            return default_value(of, self.typedefs)
+
+        def check(data: dict[str, Any]) -> None:
+            if isinstance(data, AmbiguousObject) and data.key in keys:
+                raise Refused(f"duplicate field `{data.key}`")
+
+        fields = list(zip(forms, types, items, strict=True))
+        if any(form.flatten for form in forms):
+            shares = shares_of(constructor.fields, forms, self.typedefs)
+
+            def read_flat(data: Any, depth: int) -> Any:
+                if not isinstance(data, dict):
+                    raise mismatch(data, what)
+                check(data)
+                inner, values = deeper(depth), []
+                for part, (form, of, item) in zip(shares(data)[0], fields, strict=True):
+                    if form.flatten:
+                        values.append(item(part, depth))
+                    elif part is ABSENT:
+                        values.append(absent(form, of))
+                    else:
+                        values.append(_inside(item, part, form.name, inner))
+                return build(values)
+
+            return read_flat
+        positional = self._fixed(what, items, build)
 
         def read(data: Any, depth: int) -> Any:
             if not isinstance(data, dict):
                 return positional(data, depth)
+            check(data)
             inner, values = deeper(depth), []
-            if isinstance(data, AmbiguousObject) and any(field.key == data.key for field, _ in fields):
-                raise Refused(f"duplicate field `{data.key}`")
-            for field, item in fields:
-                if field.key in data:
-                    values.append(_inside(item, data[field.key], field.key, inner))
-                elif field.optional:
-                    values.append(default_value(field.type, self.typedefs))
+            for form, of, item in fields:
+                if form.name in data:
+                    values.append(_inside(item, data[form.name], form.name, inner))
                 else:
-                    raise Refused(f"missing field `{field.key}`")
+                    values.append(absent(form, of))
             return build(values)
 
         return read
 
-    def _flat_fields(
-        self,
-        typedef: TypeDef,
-        constructor: Constructor,
-        fields: Sequence[tuple[FieldLayout, ReadJson]],
-        what: str,
-    ) -> ReadJson:
-        """The fields as an object, some of them with their own fields among the others."""
-        named = {field.key for field, _ in fields if not field.flatten}
-        takers = {n: self._taker(field.type) for n, (field, _) in enumerate(fields) if field.flatten}
-
-        def read(data: Any, depth: int) -> Any:
-            if not isinstance(data, dict):
-                raise mismatch(data, what)
-            if isinstance(data, AmbiguousObject) and data.key in named:
-                raise Refused(f"duplicate field `{data.key}`")
-            values: list[Any] = [None] * len(fields)
-            for n, (field, item) in enumerate(fields):
-                if field.flatten:
-                    continue
-                if field.key in data:
-                    values[n] = _inside(item, data[field.key], field.key, deeper(depth))
-                elif field.optional:
-                    values[n] = default_value(field.type, self.typedefs)
-                else:
-                    raise Refused(f"missing field `{field.key}`")
-            rest = {key: value for key, value in data.items() if key not in named}
-            for n, take in takers.items():
-                values[n] = take(rest, depth)
-            return make(typedef, constructor, values)
-
-        return read
-
-    def _taker(self, type: Type) -> ReadJson:
-        """A reader of what a flattened field has of the rest of an object. It removes the keys that no later
-        field can have, as serde does: those of a struct, and of a union that is known by its name."""
-        type = unwrapped(type)
+    def _flattened(self, type: Type) -> ReadJson:
+        """The reader of a flattened field from its part of the object around it."""
         if is_option(type):
-            assert isinstance(type, User)
-            inner = self._taker(type.args[0])
+            inner = self._flattened(type.args[0])
 
-            def optional(rest: Any, depth: int) -> Any:
+            def optional(part: Any, depth: int) -> Any:
                 try:
-                    return some(inner(rest, depth))
+                    return some(inner(part, depth))
                 except Refused:
                     return NONE
 
             return optional
         item = self.reader(type)
-        if not isinstance(type, User) or type.name == "json::JsonValue":
-            return lambda rest, depth: item(dict(rest), depth)
-        typedef = self.typedefs[type.name]
-        constructors = constructors_of(typedef, type.args)
-        if len(constructors) > 1 and typedef.tag is None:
-            names = [variant(each) for each in constructors]
+        if not is_union_by_name(type, self.typedefs):
+            return item
 
-            def by_name(rest: Any, depth: int) -> Any:
-                name = next((key for key in rest if key in names), None)
-                if name is None:
-                    raise Refused(f"no variant of enum {local_name(type.name)} found in flattened data")
-                return item({name: rest.pop(name)}, depth)
+        def by_name(part: Any, depth: int) -> Any:
+            if not part:
+                raise Refused(f"no variant of enum {local_name(type.name)} found in flattened data")
+            return item(part, depth)
 
-            return by_name
-        keys = [field.key for field in layout(constructors[0])]
-        if typedef.tag is not None or any(field.flatten for field in layout(constructors[0])):
-            return lambda rest, depth: item(dict(rest), depth)
+        return by_name
 
-        def struct(rest: Any, depth: int) -> Any:
-            return item({key: rest.pop(key) for key in keys if key in rest}, depth)
-
-        return struct
-
-    def _field(self, field: FieldLayout) -> ReadJson:
+    def _field(self, form: JsonField, type: Type) -> ReadJson:
         """The reader of a field; a map may be the array of its values."""
-        plain = self.reader(field.type)
-        if field.nested:
+        if form.flatten:
+            return self._flattened(type)
+        plain = self.reader(type)
+        if form.nested:
             return _held(plain)
-        if field.key_of is None:
+        if form.key is None:
             return plain
-        assert isinstance(field.type, Opaque)
-        values = self._array(field.type.args[1], Vec)
-        key_of = field.key_of.function or field.key_of
+        assert isinstance(type, Opaque)
+        values = self._array(type.args[1], Vec)
+        key_of = form.key.function or form.key
 
         def read(data: Any, depth: int) -> Any:
             if not isinstance(data, list):

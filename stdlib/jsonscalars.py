@@ -8,8 +8,8 @@ from typing import Any
 
 from ..types import BigInt, Bit, Bool, Signed, String, Type
 from ..values import canonical_float, int_to_double, int_to_single, integer_range, single
+from ..values.anyjson import from_any_json
 from .jsontext import DEPTH, Refused, decode, number_text
-from .jsonvalues import to_value
 
 ReadJson = Callable[[Any, int], Any]  # decoded JSON and its depth to a value; raises Refused
 
@@ -25,7 +25,15 @@ def any_json(data: Any, depth: int) -> Any:
     """Reads a JsonValue."""
     if isinstance(data, list | dict):
         deeper(depth + _height(data))
-    return to_value(data)
+    return json_value(data)
+
+
+def json_value(data: Any) -> Any:
+    """The JsonValue of decoded JSON, which has no halves of surrogate pairs."""
+    try:
+        return from_any_json(data)
+    except ValueError:
+        raise Refused("number out of range") from None
 
 
 def _height(data: Any) -> int:

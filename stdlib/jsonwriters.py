@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import (
+    BigInt,
+    Bit,
+    Bool,
+    Constructor,
+    Float,
+    JsonField,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    User,
+)
 from ..values import NAN, TypeDefs, constructors_of, decimal, local_name
-from ..values.shapes import is_option
-from .jsonlayout import SETS, FieldLayout, layout, unwrapped, variant
+from ..values.anyjson import to_any_json
+from ..values.shapes import forms_of, is_option, variant
 from .jsontext import Refused, Single, encode
-from .jsonvalues import from_value
 
 Writer = Callable[[Any], Any]  # raises Refused
 
@@ -24,7 +36,6 @@ class JsonWriters:
 
     def writer(self, type: Type) -> Writer:
         """The writer of a type."""
-        type = unwrapped(type)
         found = self._made.get(type)
         if found is None:
             self._made[type] = lambda value: self._made[type](value)
@@ -52,9 +63,9 @@ class JsonWriters:
     def _collection(self, name: str, args: tuple[Type, ...], type: Type) -> Writer:
         match name, args:
             case "Map", (key, of):
-                name_of, item = _key(unwrapped(key)), self.writer(of)
+                name_of, item = _key(key), self.writer(of)
                 return lambda value: {name_of(k): item(v) for k, v in value}
-            case kind, (of,) if kind == "Vec" or kind in SETS:
+            case "Vec" | "Set", (of,):
                 write = self.writer(of)
                 return lambda value: [write(each) for each in value]
         return _never(type)
@@ -65,7 +76,7 @@ class JsonWriters:
             item = self.writer(type.args[0])
             return lambda value: item(value[1]) if value[0] else None
         if type.name == "json::JsonValue":
-            return from_value
+            return to_any_json
         if type.name == "json::JsonWrapper":
             inner = self.writer(type.args[0])
             return lambda value: encode(inner(value[0]))
@@ -94,30 +105,31 @@ class JsonWriters:
         return named if tag is None else untagged
 
     def _fields(self, constructor: Constructor) -> Writer:
-        fields = [(each, self._field(each)) for each in layout(constructor)]
-        if not any(each.flatten for each, _ in fields):
+        pairs = zip(forms_of(constructor), constructor.fields, strict=True)
+        fields = [(form, self._field(form, of)) for form, (_, of) in pairs]
+        if not any(form.flatten for form, _ in fields):
             return lambda values: {
-                each.key: write(v) for (each, write), v in zip(fields, values, strict=True)
+                form.name: write(v) for (form, write), v in zip(fields, values, strict=True)
             }
 
         def write(values: Any) -> Any:
             made: dict[str, Any] = {}
-            for (each, write), value in zip(fields, values, strict=True):
+            for (form, write), value in zip(fields, values, strict=True):
                 data = write(value)
-                made |= _members(data) if each.flatten else {each.key: data}
+                made |= _members(data) if form.flatten else {form.name: data}
             return made
 
         return write
 
-    def _field(self, field: FieldLayout) -> Writer:
+    def _field(self, form: JsonField, type: Type) -> Writer:
         """The writer of a field; a map may be the array of its values."""
-        if field.nested:
-            inner = self.writer(field.type)
+        if form.nested:
+            inner = self.writer(type)
             return lambda value: encode(inner(value))
-        if field.key_of is None:
-            return self.writer(field.type)
-        assert isinstance(field.type, Opaque)
-        write = self.writer(field.type.args[1])
+        if form.key is None:
+            return self.writer(type)
+        assert isinstance(type, Opaque)
+        write = self.writer(type.args[1])
         return lambda value: [write(held) for _, held in value]
 
 

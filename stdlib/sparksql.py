@@ -14,13 +14,7 @@ from ..values import Fault, Struct, Vec, canonical_float
 from . import sqlvalues
 from .options import NONE, some
 from .regex import searched
-from .sparkmoments import elapsed as elapsed
-from .sparkmoments import moment_text as moment_text
-from .sparkmoments import months_between as months_between
-from .sparkmoments import next_day as next_day
-from .sparkmoments import read_date as read_date
-from .sparkmoments import read_moment as read_moment
-from .sparkmoments import read_timestamp as read_timestamp
+from .sparkmoments import *  # noqa: F403
 from .sqlregexps import group_of, replaced_by
 from .sqlvalues import LONG
 from .sqlzones import to_utc as to_utc

@@ -33,10 +33,6 @@ def _result(compute: Callable[[], object]) -> Struct:
 # ----------------------------------------------------------------------- times
 
 
-def midnight() -> Struct:
-    return Time(0, 0, 0, 0)
-
-
 def try_from_hms(hours: int, minutes: int, seconds: int) -> Struct:
     return _result(lambda: _time(hours, minutes, seconds))
 
@@ -64,36 +60,8 @@ def _time(
     return Time(hour, minute, second, part * (1_000_000_000 // of))
 
 
-def hour(t: Struct) -> int:
-    return t[0]  # type: ignore[no-any-return]
-
-
-def minute(t: Struct) -> int:
-    return t[1]  # type: ignore[no-any-return]
-
-
-def second(t: Struct) -> int:
-    return t[2]  # type: ignore[no-any-return]
-
-
-def millisecond(t: Struct) -> int:
-    return t[3] // 1_000_000  # type: ignore[no-any-return]
-
-
-def microsecond(t: Struct) -> int:
-    return t[3] // 1_000  # type: ignore[no-any-return]
-
-
-def nanosecond(t: Struct) -> int:
-    return t[3]  # type: ignore[no-any-return]
-
-
 def time2string(t: Struct) -> str:
     return write(Moment(time=t), "%T.%N", PLAIN)
-
-
-def string2time(s: str) -> Struct:
-    return time_parse(s, "%T.%N")
 
 
 def time_format(t: Struct, format: str) -> Struct:
@@ -117,18 +85,6 @@ def try_from_yo(year: int, ordinal: int) -> Struct:
 
 def try_from_iso_ywd(year: int, week: int, weekday: Struct) -> Struct:
     return _result(lambda: calendar.from_iso(year, week, weekday[0] + 1))
-
-
-def year(date: Struct) -> int:
-    return date[0]  # type: ignore[no-any-return]
-
-
-def month(date: Struct) -> int:
-    return date[1]  # type: ignore[no-any-return]
-
-
-def day(date: Struct) -> int:
-    return date[2]  # type: ignore[no-any-return]
 
 
 def ordinal(date: Struct) -> int:
@@ -171,10 +127,6 @@ def date2string(t: Struct) -> str:
     return write(Moment(known(t)), "%Y-%m-%d", PLAIN)
 
 
-def string2date(s: str) -> Struct:
-    return date_parse(s, "%Y-%m-%d")
-
-
 # ------------------------------------------------------------- dates with times
 
 
@@ -184,10 +136,6 @@ def datetime_parse(s: str, format: str) -> Struct:
 
 def dateTime2string(d: Struct) -> str:
     return write(Moment(known(d[0]), d[1]), "%Y-%m-%dT%T", PLAIN)
-
-
-def string2datetime(s: str) -> Struct:
-    return datetime_parse(s, "%Y-%m-%dT%T")
 
 
 def datetime_format(d: Struct, format: str) -> Struct:
@@ -213,10 +161,6 @@ def _timestamp(d: Struct) -> int:
 # ---------------------------------------------------------- with an offset, too
 
 
-def utc_timezone(dt: Struct) -> Struct:
-    return TzDateTime(dt, 0)
-
-
 def offset_timezone(dt: Struct, eastOffsetInSeconds: int) -> Struct:
     _check_offset(eastOffsetInSeconds)
     return TzDateTime(_later(dt, -eastOffsetInSeconds), eastOffsetInSeconds)
@@ -225,10 +169,6 @@ def offset_timezone(dt: Struct, eastOffsetInSeconds: int) -> Struct:
 def change_offset(dt: Struct, eastOffsetInSeconds: int) -> Struct:
     _check_offset(eastOffsetInSeconds)
     return TzDateTime(dt[0], eastOffsetInSeconds)
-
-
-def utc_datetime(dt: Struct) -> Struct:
-    return dt[0]  # type: ignore[no-any-return]
 
 
 def time(dt: Struct) -> Struct:

@@ -55,20 +55,12 @@ def _optional(url: Struct, name: str) -> Struct:
     return NONE if found is None else some(found)
 
 
-def url_to_string(url: Struct) -> str:
-    return url[0]  # type: ignore[no-any-return]
-
-
 def scheme(url: Struct) -> str:
     return _part(url, "scheme")  # type: ignore[no-any-return]
 
 
 def has_authority(url: Struct) -> bool:
     return _part(url, "authority") is not None
-
-
-def cannot_be_a_base(url: Struct) -> bool:
-    return not has_authority(url) and not path(url).startswith("/")
 
 
 def username(url: Struct) -> str:

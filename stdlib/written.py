@@ -55,12 +55,12 @@ def _other(text: str) -> str:
 
 def date(text: str) -> Struct:
     """A Date. Raises ValueError."""
-    from .time import string2date
+    from .time import date_parse
 
     day = _MIDNIGHT.sub("", text)
     if _DAY.fullmatch(day) is None and _other(text):
         raise ValueError(f"not a date alone{_other(text)}")
-    return _result(string2date(day))
+    return _result(date_parse(day, "%Y-%m-%d"))
 
 
 def date_time(text: str) -> Struct:

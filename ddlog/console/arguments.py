@@ -91,11 +91,16 @@ def parser(only: str = "") -> UsageParser:
     return parser
 
 
-def _command(
-    commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str
-) -> UsageParser:
+def _made(commands: _Commands, name: str, help: str) -> UsageParser:
+    """The parser of a command, which the function of that name carries out."""
+    parser: UsageParser = commands.add_parser(name, help=help, description=f"{help.capitalize()}.")
+    parser.set_defaults(act=getattr(subcommands, name.replace("-", "_")))
+    return parser
+
+
+def _command(commands: _Commands, name: str, help: str) -> UsageParser:
     """The parser of a command on a program."""
-    parser: UsageParser = commands.add_parser(name, help=help, description=help.capitalize() + ".")
+    parser = _made(commands, name, help)
     optional: dict[str, Any] = {"nargs": "?"} if name == "repl" else {}
     parser.add_argument("program", metavar="PROG.dl", type=_name, **optional,
                         help="the program; - reads it from standard input")  # fmt: skip
@@ -108,7 +113,6 @@ def _command(
     parser.add_argument("--dialect", choices=DIALECTS, default=DIALECTS[0],
                         help="the dialect of modules and statements of SQL (default: duckdb)")  # fmt: skip
     refuse(parser, "DDlog", REASONS)
-    parser.set_defaults(act=act)
     return parser
 
 
@@ -120,7 +124,7 @@ def _help(commands: _Commands, whole: UsageParser) -> None:
 
 
 def _run(commands: _Commands) -> None:
-    run = _command(commands, "run", subcommands.run, "read facts, print the output relations, apply updates")
+    run = _command(commands, "run", "read facts, print the output relations, apply updates")
     run.formatter_class = argparse.RawDescriptionHelpFormatter
     run.epilog = _FILE_FORMS
     _session_options(run)
@@ -134,9 +138,9 @@ def _run(commands: _Commands) -> None:
     )
     run.add_argument("--no-limit", dest="whole", action="store_true",
                      help="print all rows and the whole columns of a table on a terminal")  # fmt: skip
-    run.add_argument("--relation", metavar="REL", action="append", default=[],
+    run.add_argument("--relation", dest="relations", metavar="REL", action="append", default=[],
                      help="print only this relation, of any role; may be repeated")  # fmt: skip
-    run.add_argument("--query", metavar="QUERY", action="append", default=[],
+    run.add_argument("--query", dest="queries", metavar="QUERY", action="append", default=[],
                      help="print the answer to this query, a rule body such as 'Path(1, x)', and of the "
                           "relations compute only what it needs; may be repeated")  # fmt: skip
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
@@ -171,7 +175,7 @@ def _run(commands: _Commands) -> None:
 
 def _repl(commands: _Commands) -> None:
     help = "run a program interactively, with commands and queries"
-    repl = _command(commands, "repl", subcommands.repl, help)
+    repl = _command(commands, "repl", help)
     _session_options(repl)
     _state_options(repl)
     repl.add_argument("--token-file", metavar="FILE", type=_name,
@@ -187,11 +191,11 @@ def _repl(commands: _Commands) -> None:
 
 
 def _serve(commands: _Commands) -> None:
-    for name, act, help in (
-        ("serve", subcommands.serve, "let many people and programs use a session, over HTTP"),
-        ("ui", subcommands.ui, "serve a program on this machine, and open its console in the browser"),
+    for name, help in (
+        ("serve", "let many people and programs use a session, over HTTP"),
+        ("ui", "serve a program on this machine, and open its console in the browser"),
     ):
-        serve = _command(commands, name, act, help)
+        serve = _command(commands, name, help)
         _session_options(serve)
         _state_options(serve)
         serve.add_argument("--host", default="127.0.0.1",
@@ -199,31 +203,34 @@ def _serve(commands: _Commands) -> None:
                                 "(default: 127.0.0.1)")  # fmt: skip
         serve.add_argument("--port", metavar="N", type=_port, default=8420,
                            help="the port; 0 takes a free one (default: 8420)")  # fmt: skip
-        serve.add_argument("--tls-cert", metavar="FILE", type=_name, help="the certificate, in PEM")
-        serve.add_argument("--tls-key", metavar="FILE", type=_name, help="the key of the certificate, in PEM")
-        serve.add_argument("--behind-proxy", metavar="NAME", type=_name,
+        serve.add_argument(
+            "--tls-cert", dest="certificate", metavar="FILE", type=_name, help="the certificate, in PEM"
+        )
+        serve.add_argument("--tls-key", dest="key", metavar="FILE", type=_name,
+                           help="the key of the certificate, in PEM")  # fmt: skip
+        serve.add_argument("--behind-proxy", dest="proxy", metavar="NAME", type=_name,
                            help="a proxy of this name has TLS, and passes requests on")  # fmt: skip
         serve.add_argument("--token-file", metavar="FILE", type=_name,
                            help="the token of requests (default: a new one, which is printed)")  # fmt: skip
         serve.add_argument("--watch", action="store_true",
                            help="go on with the program's file when it changes")  # fmt: skip
         if name == "serve":
-            serve.add_argument("--mcp", nargs="?", choices=("http", "stdio"), const="http",
+            serve.add_argument("--mcp", dest="agents", nargs="?", choices=("http", "stdio"), const="http",
                                help="tools for agents, by the Model Context Protocol: at /mcp of the server "
                                     "(http, the default), or on standard input and output in its "
                                     "place (stdio)")  # fmt: skip
-        serve.add_argument("--body-limit", metavar="SIZE", type=_size, default=64 << 20,
+        serve.add_argument("--body-limit", dest="body", metavar="SIZE", type=_size, default=64 << 20,
                            help="the largest body of a request (default: 64M)")  # fmt: skip
-        serve.add_argument("--row-limit", metavar="N", type=_positive, default=10_000,
+        serve.add_argument("--row-limit", dest="rows", metavar="N", type=_positive, default=10_000,
                            help="the most rows of an answer in JSON (default: 10,000)")  # fmt: skip
-        serve.add_argument("--query-seconds", metavar="TIME", type=_seconds, default=30.0,
+        serve.add_argument("--query-seconds", dest="seconds", metavar="TIME", type=_seconds, default=30.0,
                            help="the most time of a question, such as 30s (default)")  # fmt: skip
         serve.add_argument("--subscribers", metavar="N", type=_positive, default=5_000,
                            help="the most subscribers (default: 5,000)")  # fmt: skip
 
 
 def _check(commands: _Commands) -> None:
-    check = _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
+    check = _command(commands, "check", "report the errors and warnings of a program")
     check.add_argument("--externs", choices=("warn", "error"), default="warn",
                        help="what an extern function without Python code is (default: warn); its Python file "
                             "is read, and never executed")  # fmt: skip
@@ -234,15 +241,15 @@ def _check(commands: _Commands) -> None:
 
 
 def _explain_error(commands: _Commands) -> None:
-    help = "print what the code of an error means, with a wrong and a right program"
-    explain = commands.add_parser("explain-error", help=help, description=f"{help.capitalize()}.")
+    explain = _made(
+        commands, "explain-error", "print what the code of an error means, with a wrong and a right program"
+    )
     explain.add_argument("code", metavar="CODE", nargs="?",
                          help="a code such as DL0206 (default: list all codes)")  # fmt: skip
-    explain.set_defaults(act=subcommands.explain_error)
 
 
 def _circuit(commands: _Commands) -> None:
-    circuit = _command(commands, "circuit", subcommands.circuit, "show the circuit of a program")
+    circuit = _command(commands, "circuit", "show the circuit of a program")
     circuit.add_argument("--stage", choices=("relational", "incremental", "workers"), default="incremental",
                          help="before or after the rewriting to changes, or as workers on Spark have it, "
                               "with the exchanges of rows (default: incremental)")  # fmt: skip
@@ -262,7 +269,7 @@ def _circuit(commands: _Commands) -> None:
 
 
 def _explain(commands: _Commands) -> None:
-    explain = _command(commands, "explain", subcommands.explain, "show why a row holds or does not, on facts")
+    explain = _command(commands, "explain", "show why a row holds or does not, on facts")
     explain.add_argument("question", metavar="ROW",
                          help="the row, such as 'Path(1, 2)'; a variable or _ stands for any value, and the "
                               "first row that matches is explained")  # fmt: skip
@@ -278,7 +285,7 @@ def _explain(commands: _Commands) -> None:
                               "(default: 2s)")  # fmt: skip
     explain.add_argument("--depth", metavar="N", type=_positive,
                          help="the levels of a tree (default: 10; with --not: 3)")  # fmt: skip
-    explain.add_argument("--format", choices=("text", "json", "dot", "html"),
+    explain.add_argument("--format", dest="form", choices=("text", "json", "dot", "html"),
                          help="the form (default: text, or as the ending of --output says)")  # fmt: skip
     explain.add_argument("--output", metavar="FILE", type=_name, help="write FILE instead of printing")
     _session_options(explain)
@@ -287,17 +294,14 @@ def _explain(commands: _Commands) -> None:
 
 
 def _profile(commands: _Commands) -> None:
-    help = "show where the time of a run went, or compare two runs"
-    profile = commands.add_parser("profile", help=help, description=f"{help.capitalize()}.")
+    profile = _made(commands, "profile", "show where the time of a run went, or compare two runs")
     profile.add_argument("profile", metavar="A.json", help="the file that `ddlog run --profile` wrote")
     profile.add_argument("other", metavar="B.json", nargs="?", help="compare with this run")
     profile.add_argument("--output", metavar="FILE", type=_name, help="write A as a page, FILE.html")
-    profile.set_defaults(act=subcommands.profile)
 
 
 def _state(commands: _Commands) -> None:
-    help = "show what the state of a session holds"
-    state = commands.add_parser("state", help=help, description=f"{help.capitalize()}.")
+    state = _made(commands, "state", "show what the state of a session holds")
     state.add_argument("file", metavar="FILE", help="the file of --state, or its folder or URL on Spark")
     state.add_argument("--check", action="store_true",
                        help="read all of it, and say what is damaged and what can be had")  # fmt: skip
@@ -307,20 +311,16 @@ def _state(commands: _Commands) -> None:
     state.add_argument("--compact", action="store_true",
                        help="remove what is no longer needed: history, and relations that the program does "
                             "not have any more")  # fmt: skip
-    state.set_defaults(act=subcommands.state)
 
 
 def _infer(commands: _Commands) -> None:
-    help = "print declarations for the rows of fact files, with types and keys"
-    infer = commands.add_parser("infer", help=help, description=f"{help.capitalize()}.")
+    infer = _made(commands, "infer", "print declarations for the rows of fact files, with types and keys")
     infer.add_argument("files", metavar="FILE", nargs="+", type=_name,
                        help="a fact file, or with options of a place: 'orders.csv?delimiter=;'")  # fmt: skip
-    infer.set_defaults(act=subcommands.infer)
 
 
 def _fmt(commands: _Commands) -> None:
-    help = "format programs (.dl) and command files (.dat) in place"
-    fmt = commands.add_parser("fmt", help=help, description=f"{help.capitalize()}.")
+    fmt = _made(commands, "fmt", "format programs (.dl) and command files (.dat) in place")
     fmt.add_argument("paths", metavar="PATH", nargs="*", type=_name,
                      help="a file, or a folder, whose programs are meant (default: this folder); "
                           "- reads a program from standard input, and writes standard output")  # fmt: skip
@@ -335,55 +335,47 @@ def _fmt(commands: _Commands) -> None:
     fmt.add_argument("--lines", metavar="FIRST-LAST", type=_lines,
                      help="only the declarations that have lines from FIRST to LAST")  # fmt: skip
     fmt.add_argument("--quiet", action="store_true", help="print no counts of files")
-    fmt.set_defaults(act=subcommands.fmt)
 
 
 def _test(commands: _Commands) -> None:
-    help = "compare what programs give with the files that are expected"
-    test = commands.add_parser("test", help=help, description=f"{help.capitalize()}.")
+    test = _made(commands, "test", "compare what programs give with the files that are expected")
     test.formatter_class = argparse.RawDescriptionHelpFormatter
     test.epilog = _TEST_FORMS
     test.add_argument("paths", metavar="PATH", nargs="*", type=_name,
                       help="a folder, whose tests are run, or a program (default: this folder)")  # fmt: skip
     test.add_argument("--update", action="store_true",
                       help="make what the programs give now the expected files")  # fmt: skip
-    test.set_defaults(act=subcommands.test)
 
 
 def _init(commands: _Commands) -> None:
-    help = "begin a program: a folder with facts, updates and a test"
-    init = commands.add_parser("init", help=help, description=f"{help.capitalize()}.")
+    init = _made(commands, "init", "begin a program: a folder with facts, updates and a test")
     init.add_argument("name", metavar="NAME", type=_name, help="the folder, and the name of the program")
-    init.set_defaults(act=subcommands.init)
 
 
 def _lsp(commands: _Commands) -> None:
-    help = "answer an editor by the language server protocol, on standard input and output"
-    server = commands.add_parser("lsp", help=help, description=f"{help.capitalize()}.")
+    server = _made(
+        commands, "lsp", "answer an editor by the language server protocol, on standard input and output"
+    )
     server.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[], type=Path,
                         help="a directory of modules to import; may be repeated")  # fmt: skip
-    server.set_defaults(act=subcommands.lsp)
 
 
 def _completion(commands: _Commands) -> None:
-    help = "print what a shell needs to complete commands, options and files"
-    completion = commands.add_parser("completion", help=help, description=f"{help.capitalize()}.")
+    completion = _made(
+        commands, "completion", "print what a shell needs to complete commands, options and files"
+    )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"),
                             help='the shell; for bash and zsh: eval "$(ddlog completion bash)", for fish: '
                                  "ddlog completion fish | source")  # fmt: skip
-    completion.set_defaults(act=subcommands.completion)
 
 
 def _compile_kernels(commands: _Commands) -> None:
     help = "compile the kernels of the engine before the first run, as in an image of a container"
-    commands.add_parser("compile-kernels", help=help, description=f"{help.capitalize()}.").set_defaults(
-        act=subcommands.compile_kernels
-    )
+    _made(commands, "compile-kernels", help)
 
 
 def _import_souffle(commands: _Commands) -> None:
-    help = "translate a Soufflé program, or run it"
-    parser = commands.add_parser("import-souffle", help=help, description=f"{help.capitalize()}.")
+    parser = _made(commands, "import-souffle", "translate a Soufflé program, or run it")
     parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
     parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
                         help="the file for the translation (default: standard output)")  # fmt: skip
@@ -415,12 +407,10 @@ def _import_souffle(commands: _Commands) -> None:
                         help="with --run: the most iterations of a recursion (default: "
                              "no limit, with aggregates inside 65,536)")  # fmt: skip
     refuse(parser, "Soufflé", SOUFFLE_REASONS)
-    parser.set_defaults(act=subcommands.import_souffle)
 
 
 def _import_ovsdb(commands: _Commands) -> None:
-    help = "write the module of an OVSDB schema"
-    parser = commands.add_parser("import-ovsdb", help=help, description=f"{help.capitalize()}.")
+    parser = _made(commands, "import-ovsdb", "write the module of an OVSDB schema")
     parser.add_argument("schema", metavar="SCHEMA.ovsschema", nargs="?", help="the schema, in JSON")
     parser.add_argument("-f", "--schema-file", metavar="FILE", action="append", default=[],
                         help="the schema, in place of SCHEMA.ovsschema")  # fmt: skip
@@ -448,7 +438,6 @@ def _import_ovsdb(commands: _Commands) -> None:
         parser.add_argument(*names, metavar=metavar, action="append", default=[], type=_name,
                             help=f"{meaning}; may be repeated")  # fmt: skip
     parser.add_argument("--intern-strings", action="store_true", help="strings are interned: istring")
-    parser.set_defaults(act=subcommands.import_ovsdb)
 
 
 def _delta(parser: UsageParser, help: str) -> None:

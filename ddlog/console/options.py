@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors.options import STATE_NEEDS, Exclusion, Need, check_combinations
 from ..io.filenames import is_separated
 from ..sessions.engines import EngineOptions
 from .deltas import Delta
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+T = TypeVar("T")
 
 PRINTED = ("table", "markdown", "csv", "tsv", "json", "jsonl")
 """The forms of rows that can be printed."""
@@ -33,6 +39,14 @@ class StateOptions:
 
 
 NO_STATE = StateOptions()
+
+
+def options_of(kind: type[T], arguments: Namespace, **others: Any) -> T:
+    """The options of a command, a dataclass: each is the argument of its name, or one of the others."""
+    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    given = {name: value for name, value in vars(arguments).items() if name in names}
+    made = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return kind(**made | others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,12 +35,12 @@ class ServeOptions:
     proxy: str | None
     token_file: str | None
     watch: bool
-    agents: str | None
-    browser: bool
     body: int
     rows: int
     seconds: float
     subscribers: int
+    browser: bool
+    agents: str | None = None
 
 
 def serve(

@@ -15,33 +15,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..sessions.engines import EngineOptions
     from ..sessions.program import Externs, Program
-    from .options import StateOptions
 
 
 def run(arguments: argparse.Namespace) -> int:
     """`ddlog run`. Raises DDlogError."""
-    from .options import RunOptions
+    from .options import RunOptions, options_of
     from .phases import CHECKING, of_process
     from .placeoptions import input_places, update_places
     from .run import run
 
-    options = RunOptions(
-        input=input_places(arguments), output=arguments.output, format=arguments.format,
-        whole=arguments.whole,
-        updates=update_places(arguments), relations=tuple(arguments.relation), sizes=arguments.sizes,
-        explain=arguments.explain,
-        max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
-        follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
-        init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
-        queries=tuple(arguments.query), state=arguments.state, durability=arguments.durability,
-        read_only=arguments.read_only, replace=arguments.replace, merge=arguments.merge,
-        migrate=arguments.migrate, fill=tuple(arguments.fill), profile=arguments.profile,
-        on_error=arguments.on_error,
+    options = options_of(
+        RunOptions, arguments, input=input_places(arguments), updates=update_places(arguments),
+        engine=_engine(arguments),
     )  # fmt: skip
     phases = of_process()
     phases.switch(CHECKING)
     with _engines_stopped():
-        run(_compile(arguments, arguments.query), options, phases)
+        run(_compile(arguments, options.queries), options, phases)
     return 0
 
 
@@ -49,6 +39,7 @@ def repl(arguments: argparse.Namespace) -> int:
     """`ddlog repl`. Raises DDlogError."""
     from ..errors.diagnostics import DDlogError
     from ..errors.options import OptionNeeded
+    from .options import StateOptions, options_of
     from .placeoptions import input_places
     from .repl import remote_repl, repl
 
@@ -62,26 +53,23 @@ def repl(arguments: argparse.Namespace) -> int:
     with _engines_stopped():
         repl(
             program, input_places(arguments), engine, arguments.max_iterations, arguments.quiet,
-            arguments.delta, arguments.on_demand, _state(arguments), arguments.format,
+            arguments.delta, arguments.on_demand, options_of(StateOptions, arguments), arguments.format,
         )  # fmt: skip
     return 0
 
 
 def serve(arguments: argparse.Namespace, browser: bool = False) -> int:
     """`ddlog serve`. Raises DDlogError."""
+    from .options import StateOptions, options_of
     from .placeoptions import input_places
     from .serve import ServeOptions, serve
 
-    options = ServeOptions(
-        arguments.host, arguments.port, arguments.tls_cert, arguments.tls_key, arguments.behind_proxy,
-        arguments.token_file, arguments.watch, getattr(arguments, "mcp", None), browser,
-        arguments.body_limit, arguments.row_limit, arguments.query_seconds, arguments.subscribers,
-    )  # fmt: skip
+    options = options_of(ServeOptions, arguments, browser=browser)
     engine, program = _engine(arguments), _compile(arguments)
     with _engines_stopped():
         serve(
             program, input_places(arguments), engine, options, arguments.max_iterations, arguments.quiet,
-            _state(arguments),
+            options_of(StateOptions, arguments),
         )  # fmt: skip
     return 0
 
@@ -160,14 +148,11 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
 def explain(arguments: argparse.Namespace) -> int:
     """`ddlog explain`. Raises DDlogError."""
     from .explain import ExplainOptions, explain
+    from .options import options_of
     from .placeoptions import input_places
 
-    options = ExplainOptions(
-        arguments.question, input_places(arguments), arguments.depth, arguments.all, arguments.absent,
-        arguments.within, arguments.format,
-        arguments.output, arguments.max_iterations, arguments.quiet, _engine(arguments),
-        arguments.state, arguments.ends, arguments.change,
-    )  # fmt: skip
+    places, engine = input_places(arguments), _engine(arguments)
+    options = options_of(ExplainOptions, arguments, input=places, engine=engine)
     with _engines_stopped():
         explain(_compile(arguments), options)
     return 0
@@ -200,13 +185,9 @@ def infer(arguments: argparse.Namespace) -> int:
 def fmt(arguments: argparse.Namespace) -> int:
     """`ddlog fmt`. Raises DDlogError."""
     from .fmt import FormatOptions, fmt
+    from .options import options_of
 
-    return fmt(
-        FormatOptions(
-            arguments.paths, arguments.check, arguments.diff, arguments.width, arguments.lines,
-            arguments.quiet,
-        )
-    )  # fmt: skip
+    return fmt(options_of(FormatOptions, arguments))
 
 
 def test(arguments: argparse.Namespace) -> int:
@@ -263,17 +244,12 @@ def compile_kernels(arguments: argparse.Namespace) -> int:
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import PreprocessorSettings
+    from .options import options_of
     from .souffle import SouffleOptions, import_souffle
 
     macros = tuple(word for option in arguments.macro for word in option.split())
     settings = PreprocessorSettings(macros, tuple(map(Path, arguments.include_dir)))
-    import_souffle(
-        SouffleOptions(
-            arguments.program, arguments.output, arguments.word, settings, arguments.run,
-            arguments.fact_dir, arguments.output_dir, arguments.jobs, arguments.no_warn,
-            arguments.max_iterations, arguments.dialect,
-        )
-    )  # fmt: skip
+    import_souffle(options_of(SouffleOptions, arguments, preprocessor=settings))
     return 0
 
 
@@ -301,20 +277,6 @@ def state(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _state(arguments: argparse.Namespace) -> StateOptions:
-    from .options import StateOptions
-
-    return StateOptions(
-        arguments.state,
-        arguments.durability,
-        arguments.read_only,
-        arguments.replace,
-        arguments.merge,
-        arguments.migrate,
-        tuple(arguments.fill),
-    )
-
-
 def _compile(
     arguments: argparse.Namespace, queries: Sequence[str] = (), externs: Externs = "error"
 ) -> Program:
@@ -334,11 +296,9 @@ def _compile(
 
 def _engine(arguments: argparse.Namespace) -> EngineOptions:
     from ..sessions.engines import EngineOptions, parse_conf
+    from .options import options_of
 
-    return EngineOptions(
-        arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,
-        arguments.workers, arguments.memory_limit, arguments.maintain, arguments.spill,
-    )  # fmt: skip
+    return options_of(EngineOptions, arguments, conf=parse_conf(arguments.conf))
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from ..engine.runtime import NotKept
 from ..errors.diagnostics import DDlogError
 from ..errors.why import NoStateBefore
 from ..explaining.derivations import Derivations
-from ..explaining.explanation import Explanation
 from ..explaining.oneround import one_round
 from ..explaining.snapshot import Fact, HeldRelations, Replay, is_given
 from ..explaining.stages import GIVEN, KEYS
@@ -24,7 +23,6 @@ from .pending import PendingChanges
 
 if TYPE_CHECKING:
     from ..engine.runtime import Batch
-    from ..explaining.explanation import Absence, ChangeExplanation, EndingSets
     from ..explaining.goals import Goal
     from .asking.questions import Questions
     from .hosts.host import Host
@@ -208,44 +206,18 @@ class Explaining:
         self._held = SessionHeld(state)
         self._derivations = Derivations(self._held)
 
-    def why(self, relation: str, value: Any, values: Mapping[str, Any], depth: int) -> Explanation:
-        """Why a row holds. A question without a `value` is a text."""
-        from ..explaining.why import row_asked, why
+    def explained(
+        self, word: str, relation: str, value: Any, values: Mapping[str, Any], more: Mapping[str, Any]
+    ) -> Any:
+        """What the function of `explaining.why` with this name says of a row, given `more` arguments. A
+        question without a `value` is a text."""
+        from ..explaining import why
 
-        name, row, matches = self._asked(relation, value, values, row_asked)
-        return why(self._derivations, name, row, depth, matches)
-
-    def why_all(self, relation: str, value: Any, values: Mapping[str, Any], depth: int) -> list[Explanation]:
-        """A proof for each derivation of a row that holds."""
-        from ..explaining.why import row_asked, why_all
-
-        name, row, _ = self._asked(relation, value, values, row_asked)
-        return why_all(self._derivations, name, row, depth)
-
-    def why_not(
-        self, relation: str, value: Any, values: Mapping[str, Any], depth: int, within: float
-    ) -> Absence:
-        """Why a row does not hold. A question without a `value` is a text."""
-        from ..explaining.why import whole_row, why_not
-
-        name, row, _ = self._asked(relation, value, values, whole_row)
-        return why_not(self._derivations, name, row, depth, within)
-
-    def why_ends(self, relation: str, value: Any, values: Mapping[str, Any], within: float) -> EndingSets:
-        """The smallest sets of changes of facts that end a row."""
-        from ..explaining.why import row_asked, why_ends
-
-        name, row, _ = self._asked(relation, value, values, row_asked)
-        return why_ends(self._derivations, name, row, within)
-
-    def why_change(
-        self, relation: str, value: Any, values: Mapping[str, Any], depth: int
-    ) -> ChangeExplanation:
-        """Why the last commit changed whether a row holds."""
-        from ..explaining.why import row_changed, why_change
-
-        name, row, matches = self._asked(relation, value, values, row_changed)
-        return why_change(self._held, name, row, depth, matches)
+        choose = {"why_not": why.whole_row, "why_change": why.row_changed}.get(word, why.row_asked)
+        name, row, matches = self._asked(relation, value, values, choose)
+        about = self._held if word == "why_change" else self._derivations
+        matching = {"matches": matches} if word in ("why", "why_change") else {}
+        return getattr(why, word)(about, name, row, **more, **matching)
 
     def _asked(
         self,

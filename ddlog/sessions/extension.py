@@ -45,7 +45,8 @@ def check_changeable(state: SessionState, in_transaction: bool) -> None:
 def go_on_with(state: SessionState, program: Program, fill: Mapping[str, Any] | None = None) -> Changes:
     """Lets a session go on with a program. Returns how that changes the output relations. `fill` gives the
     values of new columns of inputs that have rows. Raises DDlogError; then the session is as it was."""
-    from .migration import check_keys, input_changes, migrated
+    from .migration import input_changes, migrated
+    from .persistence.resumption import check_keys
 
     before, here = state.program, here_of(state.host)
     check_externs(program)

@@ -21,13 +21,13 @@ from ..durability.migration import Migration, check_fill
 from ..engine.machine import UNLIMITED
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import NotMigratedHere
-from ..errors.state import KeyOfSeveral
 from ..values.layouts import Layouts
 from .hosts.host import here_of
 from .options import SessionOptions
 from .persistence.derivedrows import rows_of
 from .persistence.durable import Durable
 from .persistence.initialchanges import signed
+from .persistence.resumption import check_keys
 from .persistence.windowcontents import kept_windows
 from .program import Program
 from .results.records import RecordColumns
@@ -91,14 +91,6 @@ def _stored(relation: Relation, program: Program) -> Stored:
     return described(relation, "input", program.checked.typedefs)
 
 
-def check_keys(state: SessionState, program: Program, keyed: Iterable[str]) -> None:
-    """Raises DDlogError if two rows of one of these inputs have the same primary key in a program."""
-    for name in keyed:
-        key, rows = program.key_function(program.relations[name]), list(state.host.runtime.rows(name))
-        if len(set(map(key, rows))) < len(rows):
-            raise DDlogError([KeyOfSeveral(name)])
-
-
 def migrated(
     state: SessionState,
     program: Program,
@@ -120,7 +112,7 @@ def migrated(
             progress=state.progress, spill=here.spill,
         )
     ).state  # fmt: skip
-    keyed = [name for name in found.changed if program.relations[name].key] + [*found.keyed]
+    keyed = [*found.changed, *found.keyed]
     durable, rows = state.durable, partial(beside.host.runtime.size)
     deltas: dict[str, Delta] = {}
     assert durable is None or isinstance(durable, Durable)

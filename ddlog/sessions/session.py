@@ -490,9 +490,9 @@ class Session(Inputs):
         return found
 
     def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
-        """The answer of the method of `Explaining` with this name."""
+        """What the function of `explaining.why` with this name says."""
         with nested_values():
-            return getattr(self._explaining, word)(relation, row, values, **more)
+            return self._explaining.explained(word, relation, row, values, more)
 
     def measure(self) -> None:
         """Measures the commits from now on, for `profile`."""

@@ -5,67 +5,71 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..types import String, User
-from . import local_name
+from ..types import UNIT, Constructor, String, User
 from .collections import Map, Vec
 from .fromplain import check
 from .numbers import canonical_float, int_to_double
-from .shapes import Shape, shape_of
-from .structs import TypeDefs, taken_apart
+from .structs import Struct, struct_class
 
 JSON_VALUE = User("json::JsonValue")
 _INTEGERS = range(-(1 << 127), 1 << 127)
 
 
-def _text(text: str) -> str:
-    """A string of JSON. Raises ValueError for one that is no text."""
-    checked: str = check(text, String(), {})
-    return checked
+def _class(typedef: str, name: str, index: int, *fields: str) -> type[Struct]:
+    constructor = Constructor(f"json::{name}", index, tuple((field, UNIT) for field in fields))
+    return struct_class(f"json::{typedef}", constructor, True)
 
 
-def from_any_json(data: Any, typedefs: TypeDefs) -> Any:
+JsonInt = _class("JsonNum", "JsonInt", 0, "i")
+JsonFloat = _class("JsonNum", "JsonFloat", 1, "d")
+NULL: Struct = _class("JsonValue", "JsonNull", 0)()
+JsonBool = _class("JsonValue", "JsonBool", 1, "b")
+JsonNumber = _class("JsonValue", "JsonNumber", 2, "n")
+JsonString = _class("JsonValue", "JsonString", 3, "s")
+JsonArray = _class("JsonValue", "JsonArray", 4, "a")
+JsonObject = _class("JsonValue", "JsonObject", 5, "o")
+
+
+def from_any_json(data: Any) -> Struct:
     """The JsonValue of decoded JSON. A whole number of more than 128 bits becomes a float. Raises ValueError
     for a number that is no double, and for half of a surrogate pair."""
-    shape, number = shape_of(JSON_VALUE, typedefs), shape_of(User("json::JsonNum"), typedefs)
-
-    def made(of: Shape, name: str, *fields: Any) -> Any:
-        constructor = of.constructor(name)
-        assert constructor is not None
-        return of.make(constructor)(*fields)
-
-    def value(data: Any) -> Any:
-        match data:
-            case None:
-                return made(shape, "JsonNull")
-            case bool():
-                return made(shape, "JsonBool", data)
-            case int() if data in _INTEGERS:
-                return made(shape, "JsonNumber", made(number, "JsonInt", data))
-            case int() | float():
-                double = int_to_double(data) if isinstance(data, int) else canonical_float(data)
-                if not math.isfinite(double):
-                    raise ValueError("the number is out of the range of double")
-                return made(shape, "JsonNumber", made(number, "JsonFloat", double))
-            case str():
-                return made(shape, "JsonString", _text(data))
-            case list():
-                return made(shape, "JsonArray", Vec(map(value, data)))
-        return made(shape, "JsonObject", Map((_text(key), value(item)) for key, item in data.items()))
-
-    return value(data)
+    match data:
+        case None:
+            return NULL
+        case bool():
+            return JsonBool(data)
+        case int() if data in _INTEGERS:
+            return JsonNumber(JsonInt(data))
+        case int() | float():
+            return JsonNumber(JsonFloat(_double(data)))
+        case str():
+            return JsonString(_text(data))
+        case list():
+            return JsonArray(Vec(map(from_any_json, data)))
+    return JsonObject(Map((_text(key), from_any_json(value)) for key, value in data.items()))
 
 
-def to_any_json(value: Any, typedefs: TypeDefs) -> Any:
+def to_any_json(value: Any) -> Any:
     """The decoded JSON that a JsonValue stands for. A number that is not finite becomes null."""
-    chosen, fields = taken_apart(value, JSON_VALUE, typedefs)
-    match local_name(chosen.name):
-        case "JsonNull":
+    match value[0]:
+        case 0:
             return None
-        case "JsonNumber":
-            (number,) = taken_apart(fields[0], User("json::JsonNum"), typedefs)[1]
+        case 1 | 3:
+            return value[1]
+        case 2:
+            number = value[1][1]
             return number if isinstance(number, int) or math.isfinite(number) else None
-        case "JsonArray":
-            return [to_any_json(item, typedefs) for item in fields[0]]
-        case "JsonObject":
-            return {key: to_any_json(item, typedefs) for key, item in fields[0]}
-    return fields[0]
+        case 4:
+            return [to_any_json(each) for each in value[1]]
+    return {key: to_any_json(each) for key, each in value[1]}
+
+
+def _double(value: float) -> float:
+    found = int_to_double(value) if isinstance(value, int) else canonical_float(value)
+    if not math.isfinite(found):
+        raise ValueError("the number is out of the range of double")
+    return found
+
+
+def _text(text: str) -> str:
+    return text if text.isascii() else str(check(text, String(), {}))

@@ -106,10 +106,6 @@ class Map(tuple[tuple[Any, Any], ...]):
         """The pairs, in order."""
         return tuple(self)
 
-    def to_dict(self) -> dict[Any, Any]:
-        """A dictionary of the pairs."""
-        return dict(self)
-
     def __repr__(self) -> str:
         return f"Map({{{', '.join(f'{key!r}: {value!r}' for key, value in self)}}})"
 

@@ -6,42 +6,53 @@ every key that no field of the struct around it has by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeGuard
 
 from ..types import JsonField, Type, User
-from .shapes import forms_of, is_option, shape_of
-from .structs import TypeDefs, local_name
+from .shapes import forms_of, is_option, shape_of, variant
+from .structs import TypeDefs
 
 ABSENT = object()
 """Stands for a field that an object does not have."""
 
+Shares = Callable[[dict[str, Any]], tuple[list[Any], list[str]]]
+"""Gives the part of an object that each field has, of a flattened one an object; and the keys left over."""
 
-def shares(
-    data: dict[str, Any], fields: Sequence[tuple[str, Type]], forms: Sequence[JsonField], typedefs: TypeDefs
-) -> tuple[list[Any], list[str]]:
-    """The part of an object that each field has, of a flattened one an object; and the keys that none has."""
+
+def shares_of(fields: Sequence[tuple[str, Type]], forms: Sequence[JsonField], typedefs: TypeDefs) -> Shares:
+    """The function that parts objects among the fields of a struct."""
     named = {form.name for form in forms if not form.flatten}
-    rest = {key: value for key, value in data.items() if key not in named}
-    unknown, found = dict.fromkeys(rest), list[Any]()
-    for form, (_, of) in zip(forms, fields, strict=True):
-        if not form.flatten:
-            found.append(data.get(form.name, ABSENT))
-            continue
-        keys = _keys(of, typedefs)
-        part = {key: value for key, value in rest.items() if keys is None or key in keys}
-        if _is_union_by_name(of, typedefs):
-            part = dict(list(part.items())[:1])
-        found.append(part)
-        for key in part:
-            unknown.pop(key, None)
-            if keys is not None and not _is_shared(of, typedefs):
-                del rest[key]
-    return found, list(unknown)
+    pairs = zip(forms, fields, strict=True)
+    known = [_keys(of, typedefs) if form.flatten else None for form, (_, of) in pairs]
+    by_name = [is_union_by_name(of, typedefs) for _, of in fields]
+    shared = [_is_shared(of, typedefs) for _, of in fields]
+
+    def shares(data: dict[str, Any]) -> tuple[list[Any], list[str]]:
+        rest = {key: value for key, value in data.items() if key not in named}
+        unknown, found = dict.fromkeys(rest), list[Any]()
+        for n, form in enumerate(forms):
+            if not form.flatten:
+                found.append(data.get(form.name, ABSENT))
+                continue
+            keys = known[n]
+            part = {key: value for key, value in rest.items() if keys is None or key in keys}
+            if by_name[n]:
+                part = dict(list(part.items())[:1])
+            found.append(part)
+            for key in part:
+                unknown.pop(key, None)
+                if keys is not None and not shared[n]:
+                    del rest[key]
+        return found, list(unknown)
+
+    return shares
 
 
 def _inner(of: Type) -> Type:
-    return of.args[0] if is_option(of) else of
+    while is_option(of):
+        of = of.args[0]
+    return of
 
 
 def _keys(of: Type, typedefs: TypeDefs) -> set[str] | None:
@@ -50,8 +61,8 @@ def _keys(of: Type, typedefs: TypeDefs) -> set[str] | None:
     if not isinstance(of, User) or of.name == "json::JsonValue":
         return None
     shape = shape_of(of, typedefs)
-    if _is_union_by_name(of, typedefs):
-        return {each.variant or local_name(each.name) for each in shape.constructors}
+    if is_union_by_name(of, typedefs):
+        return {variant(each) for each in shape.constructors}
     found = {shape.typedef.tag} if shape.typedef.tag else set[str]()
     for constructor in shape.constructors:
         for form, (_, field) in zip(forms_of(constructor), constructor.fields, strict=True):
@@ -62,7 +73,7 @@ def _keys(of: Type, typedefs: TypeDefs) -> set[str] | None:
     return found
 
 
-def _is_union_by_name(of: Type, typedefs: TypeDefs) -> bool:
+def is_union_by_name(of: Type, typedefs: TypeDefs) -> TypeGuard[User]:
     """Whether a type is a union that JSON writes as an object with the constructor's name as its key."""
     of = _inner(of)
     if not isinstance(of, User) or of.name == "json::JsonValue":
@@ -74,7 +85,7 @@ def _is_union_by_name(of: Type, typedefs: TypeDefs) -> bool:
 def _is_shared(of: Type, typedefs: TypeDefs) -> bool:
     """Whether later fields may have the keys of a type, too."""
     of = _inner(of)
-    if not isinstance(of, User) or _is_union_by_name(of, typedefs):
+    if not isinstance(of, User) or is_union_by_name(of, typedefs):
         return False
     shape = shape_of(of, typedefs)
     return shape.typedef.tag is not None or any(f.flatten for each in shape.constructors for f in each.json)

@@ -34,7 +34,7 @@ from . import local_name
 from .anyjson import JSON_VALUE, from_any_json
 from .cells import WRITTEN_WORDS, read_integer
 from .closures import no_written_form
-from .flatfields import ABSENT, shares
+from .flatfields import ABSENT, shares_of
 from .numbers import brief
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
@@ -163,7 +163,7 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
         if named is not None:
             return _constructor_from_json(inner, shape, named, typedefs)
     if type == JSON_VALUE:
-        return from_any_json(data, typedefs)
+        return from_any_json(data)
     if is_option(type):
         none, some = shape.constructors
         if data is None:
@@ -211,7 +211,7 @@ def fields_from_json(
     if isinstance(data, dict):
         optional = {form.name for form in forms if form.optional or form.flatten}
         optional |= {each for each, (_, of) in zip(names, fields, strict=True) if is_option(of)}
-        given, others = shares(data, fields, forms or [JsonField(each) for each in names], typedefs)
+        given, others = shares_of(fields, forms or [JsonField(each) for each in names], typedefs)(data)
         if unknown := next(iter(others), None):
             raise ValueError(f"{name} has no field {unknown!r}; it has {', '.join(names) or 'none'}")
         if missing := next((each for each in names if each not in data and each not in optional), None):

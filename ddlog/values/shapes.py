@@ -73,6 +73,11 @@ def some_maker(type: User, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], A
     return shape.make(shape.constructors[1])
 
 
+def variant(constructor: Constructor) -> str:
+    """The name of a constructor in JSON."""
+    return constructor.variant or local_name(constructor.name)
+
+
 def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:
     """The form that each field of a constructor has in JSON."""
     return constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)

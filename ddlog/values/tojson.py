@@ -20,7 +20,7 @@ from ..types import BigInt, Bit, Constructor, Float, JsonField, Opaque, Signed, 
 from . import local_name
 from .anyjson import JSON_VALUE, to_any_json
 from .numbers import decimal, shortest
-from .shapes import OPTION_WORDS, collection_of, forms_of, is_option, shape_of
+from .shapes import OPTION_WORDS, collection_of, forms_of, is_option, shape_of, variant
 from .structs import TypeDefs
 
 EXACT_INTEGERS: Final = range(-(1 << 63), 1 << 64)
@@ -57,7 +57,7 @@ def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
 
 def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     if type == JSON_VALUE:
-        return to_any_json(value, typedefs)
+        return to_any_json(value)
     shape = shape_of(type, typedefs)
     text = None if shape.typedef.text is None else shape.typedef.text.write(value)
     if text is not None:
@@ -65,7 +65,7 @@ def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     chosen, fields = values.taken_apart(value, type, typedefs)
     if is_option(type):
         return _present(to_json(fields[0], type.args[0], typedefs), type) if fields else None
-    name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
+    name, tag = variant(chosen), shape.typedef.tag
     if tag:
         return {tag: name} | _fields_to_json(fields, chosen, typedefs)
     if not shape.is_union or (tag == "" and fields):

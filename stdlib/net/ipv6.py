@@ -8,7 +8,6 @@ from ...values import Struct, Vec
 from ..options import NONE, err, ok, some
 from ..structs import struct
 
-Ipv4Addr = struct("net::ipv4::Ipv4Addr", "addr")
 Ipv6Addr = struct("net::ipv6::Ipv6Addr", "addr")
 
 
@@ -19,12 +18,8 @@ def _number(parts: tuple[int, ...], width: int) -> int:
     return number
 
 
-def ipv6_new(*segments: int) -> Struct:
-    return Ipv6Addr(_number(segments, 16))
-
-
 def ipv6_from_segment_vec(segments: Vec) -> Struct:
-    return some(ipv6_new(*segments)) if len(segments) == 8 else NONE
+    return some(Ipv6Addr(_number(segments, 16))) if len(segments) == 8 else NONE
 
 
 def ipv6_from_octets(*octets: int) -> Struct:
@@ -33,10 +28,6 @@ def ipv6_from_octets(*octets: int) -> Struct:
 
 def ipv6_from_octet_vec(octets: Vec) -> Struct:
     return some(ipv6_from_octets(*octets)) if len(octets) == 16 else NONE
-
-
-def ipv6_from_u128(ip: int) -> Struct:
-    return Ipv6Addr(ip)
 
 
 def ipv6_from_str(s: str) -> Struct:
@@ -50,24 +41,10 @@ def ipv6_from_str(s: str) -> Struct:
 
 
 def ipv6Addr2string(addr: Struct) -> str:
-    old = ipv6_to_ipv4(addr)
-    if old == NONE or addr[0] < 2:
+    high, low = divmod(addr[0], 1 << 32)
+    if high not in (0, 0xFFFF) or addr[0] < 2:
         return str(IPv6Address(addr[0]))
-    prefix = "::ffff:" if addr[0] >> 32 else "::"
-    return prefix + str(IPv4Address(old[1][0]))
-
-
-def ipv6_to_u128(addr: Struct) -> int:
-    number: int = addr[0]
-    return number
-
-
-def iPV6_LOCALHOST() -> Struct:
-    return Ipv6Addr(1)
-
-
-def iPV6_UNSPECIFIED() -> Struct:
-    return Ipv6Addr(0)
+    return f"{'::ffff:' if high else '::'}{IPv4Address(low)}"
 
 
 def ipv6_segments(addr: Struct) -> tuple[int, ...]:
@@ -84,19 +61,3 @@ def ipv6_octets(addr: Struct) -> tuple[int, ...]:
 
 def ipv6_octet_vec(addr: Struct) -> Vec:
     return Vec(ipv6_octets(addr))
-
-
-def ipv6_is_unspecified(addr: Struct) -> bool:
-    return addr == iPV6_UNSPECIFIED()
-
-
-def ipv6_is_loopback(addr: Struct) -> bool:
-    return addr == iPV6_LOCALHOST()
-
-
-def ipv6_is_multicast(addr: Struct) -> bool:
-    return addr[0] >> 120 == 0xFF  # type: ignore[no-any-return]
-
-
-def ipv6_to_ipv4(addr: Struct) -> Struct:
-    return some(Ipv4Addr(addr[0] & 0xFFFFFFFF)) if addr[0] >> 32 in (0, 0xFFFF) else NONE

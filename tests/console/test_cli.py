@@ -508,7 +508,7 @@ def test_a_full_disk_is_an_error(paths: Path) -> None:
     assert done.returncode == 1 and done.stderr.startswith("error: cannot write the output")
 
 
-@pytest.mark.parametrize("closed", longer(["2>&-", "<&- >&- 2>&-"], ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]))
+@pytest.mark.parametrize("closed", longer(["<&- >&- 2>&-"], ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]))
 def test_closed_streams_are_empty(paths: Path, closed: str) -> None:
     arguments = ["run", "paths.dl", "--quiet", "--input", "facts", "--updates", "-", "--output", "out"]
     command = " ".join(f"'{part}'" for part in [*DDLOG, *arguments])

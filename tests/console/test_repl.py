@@ -109,15 +109,12 @@ def test_a_conversation(terminal: Terminal) -> None:
     assert terminal.process.exitstatus == 0
 
 
-def test_names_are_completed(terminal: Terminal) -> None:
+def test_names_are_completed_and_history_is_kept(terminal: Terminal, tmp_path: Path) -> None:
     terminal.prompt()
     terminal.process.send("? Pa\t")
     terminal.wait_for("th")
     terminal.process.send('("x", q)\r')
     terminal.wait_for("(2 rows, ")
-
-
-def test_history_is_kept(terminal: Terminal, tmp_path: Path) -> None:
     terminal.prompt()
     terminal.enter("? 40 + 2")
     terminal.wait_for("42")
@@ -163,15 +160,12 @@ def test_input_from_a_pipe(tmp_path: Path) -> None:
         'start; insert Edge("b",\n'
         ' "c"); commit;\ndump Path;\nquit\necho never;\n'
     )
-    done = subprocess.run(
-        [*DDLOG, "repl", "paths.dl"], cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0
-    lines = done.stdout.splitlines()
+    shown, said = ddlog(tmp_path, "repl", "paths.dl", stdin=text)
+    lines = shown.splitlines()
     assert lines[:4] == ["Fan:", 'Fan{.a = "a", .count = 1}: +1', "Path:", 'Path{.a = "a", .b = "b"}: +1']
-    assert "(1 row, " in done.stdout and "Path: +2" in done.stdout and "never" not in done.stdout
+    assert "(1 row, " in shown and "Path: +2" in shown and "never" not in shown
     assert lines[-1] == 'Path{.a = "b", .b = "c"}'
-    assert "there is no command `bad`" in done.stderr and "`commit` outside a transaction" in done.stderr
+    assert "there is no command `bad`" in said and "`commit` outside a transaction" in said
 
 
 @pytest.mark.parametrize(

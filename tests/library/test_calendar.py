@@ -35,7 +35,7 @@ def test_numbers_of_days_are_days_and_back(number: int) -> None:
     date = calendar.from_number(number)
     assert calendar.number(date) == number
     assert calendar.from_yo(date[0], calendar.ordinal(date)) == date
-    assert time.string2date(time.date2string(date)) == time.ok(date)
+    assert time.date_parse(time.date2string(date), "%Y-%m-%d") == time.ok(date)
     year, week, weekday = calendar.iso(date)
     for first in (1, 7):
         assert calendar.from_week(date[0], calendar.week_from(date, first), weekday, first) == date
@@ -52,7 +52,7 @@ def test_dates_are_in_the_order_of_their_numbers(one: int, other: int) -> None:
 def test_moments_are_what_datetime_makes_of_them(moment: datetime.datetime, minutes: int) -> None:
     offset = minutes * 60
     utc = time.DateTime(struct_of(moment.date()), time.Time(moment.hour, moment.minute, moment.second, 0))
-    td = time.change_offset(time.utc_timezone(utc), offset)
+    td = time.change_offset(time.TzDateTime(utc, 0), offset)
     try:
         local = moment.replace(microsecond=0).astimezone(
             datetime.timezone(datetime.timedelta(seconds=offset))

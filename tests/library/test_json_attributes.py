@@ -15,8 +15,8 @@ from ddlog.errors.source import Source
 from ddlog.io.jsonfiles import json_line
 from ddlog.names.jsonnames import renamed_constructor, renamed_field
 from ddlog.sessions.program import Program, compile
-from ddlog.stdlib.jsonvalues import from_value
 from ddlog.types import User
+from ddlog.values.anyjson import to_any_json
 from ddlog.values.fromjson import from_json
 from ddlog.values.tojson import to_json
 
@@ -269,7 +269,7 @@ def test_facts_of_any_json(flattened: Program, text: str, expected: str) -> None
         with pytest.raises(ValueError, match=expected):
             read(text, "json::JsonValue")
         return
-    data = from_value(read(text, "json::JsonValue"))
+    data = to_any_json(read(text, "json::JsonValue"))
     assert json.dumps(data) == (expected or text)
     (held,) = read(json.dumps({"w": '[{"x": 1, "y": 2}]'}), "Wrapped")
     assert held == read('{"w": {"x": [[1, 2]]}}', "Wrapped")[0]

@@ -62,7 +62,7 @@ def test_a_program_that_is_changed_when_the_server_is_killed_is_the_old_or_the_n
     (tmp_path / "paid.dl").write_text(PROGRAM)
     (tmp_path / "token").write_text(TOKEN)
     chance, headers, texts = random.Random(3), {"authorization": f"Bearer {TOKEN}"}, [PROGRAM, wide]
-    for number in range(longer(3, 60)):
+    for number in range(longer(2, 60)):
         server, url = _begin(tmp_path)
         rows = [[number, each] if texts[0] is PROGRAM else [number, each, ""] for each in range(1000)]
         answer = httpx.post(
@@ -125,7 +125,7 @@ def test_all_that_was_acknowledged_is_there_once(tmp_path: Path) -> None:
     writers = [Writer(number, address, done) for number in range(WRITERS)]
     for each in writers:
         each.start()
-    for _ in range(longer(2, 200)):
+    for _ in range(longer(1, 200)):
         time.sleep(chance.uniform(0.05, 0.6))
         os.kill(server.pid, signal.SIGKILL)
         server.wait()

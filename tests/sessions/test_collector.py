@@ -67,12 +67,17 @@ Near(x, least) :- Path(x, y), var least = y.group_by(x).min().
 """
 
 
-@pytest.mark.parametrize("rows", [3, 30_000], ids=["few", "many"])
-def test_a_session_that_nobody_holds_is_gone_at_once(rows: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("rows", "state"),
+    [(3, None), (30_000, None), (3, "state"), (30_000, "state")],
+    ids=["few", "many", "few-kept", "many-kept"],
+)
+def test_a_session_that_nobody_holds_is_gone_at_once(rows: int, state: str | None, tmp_path: Path) -> None:
     """Without the collector: one opened after another takes no more memory than one."""
     program = ddlog.compile(PATHS)
     gc.disable()
-    with program.session(memory_limit=1 << 40, spill=tmp_path) as session:
+    kept = tmp_path / state if state else None
+    with program.session(memory_limit=1 << 40, spill=tmp_path, state=kept) as session:
         session.insert("Arc", *[(x, x + 1) for x in range(0, 3 * rows, 3)], (1, 2))
         session.commit()
         session.delete("Arc", (1, 2))

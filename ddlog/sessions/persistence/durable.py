@@ -27,6 +27,7 @@ from ...durability.positions import POSITIONS, PositionRow
 from ...durability.records import Stored
 from ...durability.store import FileStore
 from ...durability.sums import weights_of
+from ...engine.weakly import weakly
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, ValueNotKept
 from ...values import holds_function, holds_object
@@ -89,15 +90,15 @@ class Durable(DurableState):
             store.head.epoch,
             self.kept.changed,
         )
-        self._log = Log(FileWriter(store, self.kept.forms), durability, self.tell_on_disk)
+        self._log = Log(FileWriter(store, self.kept.forms), durability, weakly(self.tell_on_disk))
         if durability == "exit":
             store.hold_back()
         self._folder = FileFolding(
             store,
             self.kept.depth,
-            lambda: sum(map(self._live, self.kept.with_rows)),
-            lambda: 0 if self.upkeep is None else self.upkeep.epoch,
-            lambda: self._background.pause(),
+            weakly(self._live_rows),
+            weakly(self._checkpoint_epoch),
+            weakly(self._pause),
         )
         self._background = self._new_background()
         self.upkeep: CheckpointPolicy | None = None
@@ -133,10 +134,19 @@ class Durable(DurableState):
         return Background(
             self.store,
             self._log.flush_quietly if self.durability == "interval" else None,
-            [self._write_image, self._folder.fold_if_due, self._read_ahead]
+            [weakly(self._write_image), self._folder.fold_if_due, weakly(self._read_ahead)]
             if self.durability != "exit"
             else [],
         )
+
+    def _live_rows(self) -> int:
+        return sum(map(self._live, self.kept.with_rows))
+
+    def _checkpoint_epoch(self) -> int:
+        return 0 if self.upkeep is None else self.upkeep.epoch
+
+    def _pause(self) -> bool:
+        return self._background.pause()
 
     def with_program(
         self,

@@ -3,7 +3,7 @@ or one epoch, which derives all anew."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Final
@@ -20,6 +20,7 @@ from ...engine.schema import RowFault
 from ...errors.diagnostics import DDlogError
 from ...errors.state import KeyOfSeveral
 from ..hosts.host import here_of
+from ..program import Program
 from ..results.views import Changes
 from ..transactions.state import SessionState
 from .checkpoint_policy import CheckpointPolicy
@@ -200,11 +201,10 @@ def _length(batch: Batch) -> int:
     return int(batch.length)
 
 
-def check_keys(state: SessionState) -> None:
-    """Raises DDlogError if two rows of an input have one primary key, as the program says it now."""
-    for name in state.program.names("input"):
-        relation = state.program.relations[name]
-        if relation.key is not None:
-            key_of, rows = state.program.key_function(relation), state.host.runtime.rows(name)
+def check_keys(state: SessionState, program: Program, inputs: Iterable[str]) -> None:
+    """Raises DDlogError if two rows of one of these inputs have the same primary key in a program."""
+    for name in inputs:
+        if program.relations[name].key is not None:
+            key_of, rows = program.key_function(program.relations[name]), state.host.runtime.rows(name)
             if len(set(map(key_of, rows))) < len(rows):
                 raise DDlogError([KeyOfSeveral(name)])

@@ -21,6 +21,7 @@ from ...durability.records import Stored
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
 from ...engine.spark.tables import LocalTable
+from ...engine.weakly import weakly
 from ...errors.diagnostics import system_errors
 from ...errors.state import CannotUseState
 from ...sessions.gaps import Ability, check_offered
@@ -120,7 +121,7 @@ class FolderDurable(DurableState):
         passing = {each.id for each in self._stored if each.kind == "stream"}
         self._folding = Folding(folder, host.spark, self._rows, passing, self.depth)
         self._writer = FolderWriter(folder, self._program, self._stored, passing, self.depth)
-        self._log = Log(self._writer, durability, self.tell_on_disk)
+        self._log = Log(self._writer, durability, weakly(self.tell_on_disk))
         flush = self._log.flush_quietly if durability == "interval" else None
         self._background = Background(None, flush, [self._folding.fold_if_due])
         self._checked = set[str]()  # the files of the history that were compared with what was written
@@ -233,7 +234,7 @@ class FolderDurable(DurableState):
                 state, self.epoch, self.changed, static
             )
             if self.changed:
-                check_keys(state)
+                check_keys(state, state.program, state.program.names("input"))
             if (self.changed or self._fresh) and not static:
                 self._settle(state)
             state.started, state.static = True, static
