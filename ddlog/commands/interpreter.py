@@ -209,7 +209,7 @@ class Interpreter:
                 update = Update(kind, relation, row, True)
                 self._gather(update, Command(update, kind, partial(place, kind)))
             word = "commit"
-            self.commit(dump_changes)
+            self._committed(self.profile.commit(), dump_changes)
         except DDlogError as error:
             raise placed(error, place(word)) from None
 

@@ -89,6 +89,10 @@ class Interner:
     def __len__(self) -> int:
         return self._count if self._later is not None else len(self.ids)
 
+    def new(self) -> int:
+        """The number of values that came since the last sweep."""
+        return 0 if self._later is not None else len(self.ids) - self.kept
+
     @property
     def given(self) -> int:
         """The number of the ids that values ever had: rows that are absent may have each of them."""
@@ -384,7 +388,8 @@ def encode_rows(
 
 def encode_each(values: Values, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, ...]]:
     """Rows of int64s from rows of Python values."""
-    return [*map(values.coding(schema).encode, rows, repeat(values.encode))]
+    encode, of = values.coding(schema).encode, values.encode
+    return [encode(row, of) for row in rows]
 
 
 def decode_rows(
