@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -29,9 +28,10 @@ def few_decoded(
     if not coding.sorts:
         return None
     decode, of = coding.decode, values.decode
-    if len(rows) == 1:
-        return [decode(rows[0], of)], weights
-    order = sorted(zip(map(decode, rows, repeat(of)), weights, strict=True), key=itemgetter(0))
+    decoded = [decode(row, of) for row in rows]
+    if len(decoded) == 1:
+        return decoded, weights
+    order = sorted(zip(decoded, weights, strict=True), key=itemgetter(0))
     return [row for row, _ in order], [weight for _, weight in order]
 
 
