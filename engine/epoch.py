@@ -133,7 +133,7 @@ class Epochs(Generic[G, B]):
         if self._streams:
             changes = self._with_ends(changes)
         epoch = Epoch(changes, self.committed, static, limit, progress, look is not None)
-        first = epoch.first
+        first = not self.committed
         running = self._begin(epoch)
         try:
             known = self._known() if first else known
@@ -220,7 +220,8 @@ class Epochs(Generic[G, B]):
                 rows += self._length(part)
             if rows > before:
                 changing.append(self._inputs[name])
-        return sorted(changing), rows
+        changing.sort()
+        return changing, rows
 
     @property
     def keeps_elements(self) -> bool:

@@ -9,6 +9,7 @@ What is asked for by `ask` happens at a safe point, too: it sees a state that ca
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -28,6 +29,18 @@ _at_once = False
 _holding: set[int] = set()  # the threads that are inside `held`
 _previous: Callable[[int, FrameType | None], Any] | None = None
 _asked: tuple[Callable[[], None], float] | None = None
+_main = (
+    threading.main_thread().ident
+)  # which gets the signals: to ask for it takes as long as to set a handler
+
+
+def _forked() -> None:
+    """In the child of a fork: its main thread is the one that forked."""
+    global _main
+    _main = threading.get_ident()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -55,11 +68,7 @@ class deferred:
             self._handler = None
             return
         handler = _handler_of(signal.SIGINT)
-        if (
-            handler is _handle
-            or threading.get_ident() != threading.main_thread().ident
-            or not callable(handler)
-        ):
+        if handler is _handle or threading.get_ident() != _main or not callable(handler):
             self._handler = None
             return
         self._handler = _previous = handler

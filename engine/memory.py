@@ -26,7 +26,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from . import thresholds
 
@@ -39,14 +39,7 @@ _PAUSE = 0.001  # seconds between two measurements at safe points
 _MUCH = 1 << 30  # bytes that are free while pauses are ten times as long: a process takes less in that time
 
 
-class Limit(NamedTuple):
-    """A limit in bytes, and how to relieve memory near it, if there is a way."""
-
-    size: int
-    relieve: Relieve | None = None
-
-
-limits: dict[int, Limit] = {}
+limits: dict[int, limited] = {}
 """The limits that are in force, by thread."""
 _relieved: int | None = None  # bytes, the least since memory was last relieved
 _last = 0.0
@@ -129,30 +122,30 @@ def _page() -> int:
 
 
 class limited:
-    """Puts a limit in force in this thread, in place of one that is; None: leaves all as it is. A class, as
-    small epochs come here often."""
+    """Puts a limit of so many bytes in force in this thread, in place of one that is; None: leaves all as it
+    is. `relieve`: how to relieve memory near it, if there is a way. A class, as small epochs come here
+    often."""
 
-    __slots__ = ("_limit", "_outer", "_thread")
+    __slots__ = ("_outer", "_thread", "relieve", "size")
 
-    def __init__(self, limit: Limit | None) -> None:
-        self._limit = limit
+    def __init__(self, size: int | None, relieve: Relieve | None = None) -> None:
+        self.size, self.relieve = size or 0, relieve
+        self._thread = 0 if size is None else threading.get_ident()
 
     def __enter__(self) -> None:
         global _last
-        if self._limit is None:
-            return
-        self._thread = thread = threading.get_ident()
-        self._outer = limits.get(thread)
-        limits[thread] = self._limit
-        if 2 * _seen > self._limit.size:
-            _last = 0.0
+        if thread := self._thread:
+            self._outer = limits.get(thread)
+            limits[thread] = self
+            if 2 * _seen > self.size:
+                _last = 0.0
 
     def __exit__(self, *_: object) -> None:
-        if self._limit is None:
-            return
-        limits.pop(self._thread, None)
-        if self._outer is not None:
-            limits[self._thread] = self._outer
+        if thread := self._thread:
+            if self._outer is None:
+                limits.pop(thread, None)
+            else:
+                limits[thread] = self._outer
 
 
 def limit_here() -> int | None:

@@ -195,10 +195,16 @@ class Interpreter:
         self._committed(self.profile.commit(), dump_changes)
 
     def transact(
-        self, kind: str, relation: str, row: Row, dump_changes: bool, place: Callable[[str], Span]
+        self,
+        kind: str,
+        relation: str,
+        row: Row,
+        dump_changes: bool,
+        place: Callable[[int, str], Span],
+        number: int,
     ) -> None:
         """Carries out `start`, an update of this kind, and `commit`, as `step` does. `place` gives the places
-        of the three by their words. Raises DDlogError with that of one of them."""
+        of the three by the transaction's `number` and their words. Raises DDlogError with that of one."""
         word = "start"
         try:
             self.start()
@@ -207,11 +213,11 @@ class Interpreter:
                 apply(self.session, kind, relation, (row,))
             except DDlogError:
                 update = Update(kind, relation, row, True)
-                self._gather(update, Command(update, kind, partial(place, kind)))
+                self._gather(update, Command(update, kind, partial(place, number, kind)))
             word = "commit"
-            self.commit(dump_changes)
+            self._committed(self.profile.commit(), dump_changes)
         except DDlogError as error:
-            raise placed(error, place(word)) from None
+            raise placed(error, place(number, word)) from None
 
     def rollback(self) -> None:
         """Drops the open transaction. Raises DDlogError."""

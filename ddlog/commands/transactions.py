@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ..errors.source import Span
 from ..values.rows import Row
@@ -27,6 +26,6 @@ class Transactions:
     place: Callable[[int, str], Span]
 
     def perform(self, on: Interpreter) -> None:
-        kind, relation, place = self.kind, self.relation, self.place
+        kind, relation, dumps, place = self.kind, self.relation, self.dumps, self.place
         for number, row in enumerate(self.rows):
-            on.transact(kind, relation, row, self.dumps[number], partial(place, number))
+            on.transact(kind, relation, row, dumps[number], place, number)

@@ -33,8 +33,10 @@ def print_line(line: str) -> None:
 def print_lines(lines: Iterable[str]) -> None:
     """Prints many lines, a block at a time."""
     left = iter(lines)
-    while block := [*islice(left, _BUFFER)]:
+    more = True
+    while more and (block := [*islice(left, _BUFFER)]):
         sys.stdout.write("\n".join(block) + "\n")
+        more = len(block) == _BUFFER
 
 
 class ChangeSink(Protocol):

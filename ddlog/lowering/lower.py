@@ -297,7 +297,7 @@ class _Strata(CircuitBuilder):
         if any(map(self.functions.foreign, head.args)):
             return None
         try:
-            with memory.limited(memory.Limit((memory.resident() or 0) + _ROOM_OF_A_FACT)):
+            with memory.limited((memory.resident() or 0) + _ROOM_OF_A_FACT):
                 return tuple(
                     arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()
                     for arg in head.args

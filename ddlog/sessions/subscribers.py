@@ -37,6 +37,8 @@ class Subscribers:
 
     def tell(self, changes: Changes) -> None:
         """Calls every subscriber of a relation that changed; then raises the first exception of one."""
+        if not self._entries:
+            return
         raised: list[BaseException] = []
         for relation, receive in list(self._entries):
             if relation in changes:

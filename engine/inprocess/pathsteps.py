@@ -33,7 +33,7 @@ def changed_steps(
     read_by = readers(circuit)
     for at, node in enumerate(circuit.nodes):
         if isinstance(node, Input):
-            state.stores[at] = stores[node.relation]
+            state.replace(at, stores[node.relation])
             change = given[node.relation].change
             if change is not None and change.length:
                 nodes |= downstream(read_by, at)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from .. import memory, thresholds
 from ..circuit import (
@@ -184,7 +184,7 @@ def _may_take_long(node: Node) -> bool:
 
 def _keeping(state: State, at: NodeId) -> Keep | None:
     """As `EpochOperators.keep`; None: the node has no store, or the store has the change when it is known."""
-    node, stores = state.circuit.nodes[at], state.stores
+    node, stores = state.circuit.nodes[at], _own_stores(state)
     if at not in stores or node.__class__ in KEPT_ALREADY or not isinstance(stores[at], Store):
         return None
     is_group, is_unread = isinstance(node, DeltaGroup), at in state.unread
@@ -194,11 +194,15 @@ def _keeping(state: State, at: NodeId) -> Keep | None:
             running.late.append((at, change))
             return
         store = stores[at]
-        assert isinstance(store, Store)
         running.changed.append(store)
         store.keep_rows(*change, is_group)
 
     return keep
+
+
+def _own_stores(state: State) -> Mapping[NodeId, Store]:
+    """The stores of a state, of which one asks for those of nodes outside recursions."""
+    return cast("Mapping[NodeId, Store]", state.stores)
 
 
 def _taking(state: State, at: NodeId) -> Take | None:
@@ -224,16 +228,14 @@ def _taking(state: State, at: NodeId) -> Take | None:
 
 
 def _input(state: State, at: NodeId, node: Input) -> Take:
-    relation, stores = node.relation, state.stores
+    relation, stores = node.relation, _own_stores(state)
 
     def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         parts = running.epoch.changes.get(relation, ())
         if len(parts) != 1 or parts[0][0].length != 1 or parts[0][0].weights is not None or node.multiset:
             change = running.input(at, node)
             return None if change is None else (change.rows(), change.weight_list())
-        (batch, sign) = parts[0]
-        store = stores[at]
-        assert isinstance(store, Store)
+        (batch, sign), store = parts[0], stores[at]
         running.changed.append(store)
         rows = batch.rows()
         if store.set_one(rows[0], sign):
@@ -280,14 +282,12 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
 
 
 def _distinct(state: State, at: NodeId, node: DeltaDistinct) -> Take:
-    source, stores = node.source, state.stores
+    source, stores = node.source, _own_stores(state)
 
     def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         if (change := changes.get(source)) is None:
             return None
-        rows, weights = change
-        store = stores[at]
-        assert isinstance(store, Store)
+        (rows, weights), store = change, stores[at]
         running.changed.append(store)
         if len(rows) == 1:
             sign = store.add_one(rows[0], weights[0])
@@ -337,8 +337,8 @@ def _recursion(state: State, at: NodeId, node: Fixpoint) -> Take:
             or min([min(weights) for _, weights in given.values()]) < 0
         ):
             return DECLINED
-        tables = [relation.table for relation in recursion.sets.values()]
-        parts: list[object] = [*tables, *(stores[each] for each in sources)]
+        parts: list[object] = [stores[each] for each in sources]
+        parts += [relation.table for relation in recursion.sets.values()]
         if parts != known[0]:
             views = {each: StoreView(stores[each], state.weighted(each)) for each in sources}
             known = parts, Known(starts_of(recursion.rules, recursion.sets, views), views)

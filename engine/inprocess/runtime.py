@@ -722,17 +722,16 @@ class InProcess:
         self._built.clear()
         if self._given_out:
             self.read_given_out()
-
-        def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
-            assert isinstance(running, RunningEpoch) and seal is not None
-            seal(SealedEpoch(running, deltas, self._remembered))
-
-        sealing, known = sealed if seal else None, self._catching_up
+        sealing, known = partial(self._sealed, seal) if seal else None, self._catching_up
         try:
             with self.bounded():
                 return self._epochs.run(changes, static, max_iterations, progress, sealing, known=known)
         except MemoryError as error:
             raise self._given_up(error) from None
+
+    def _sealed(self, seal: Seal, running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
+        assert isinstance(running, RunningEpoch)
+        seal(SealedEpoch(running, deltas, self._remembered))
 
     def _given_up(self, error: MemoryError) -> memory.Exhausted:
         """The error for an epoch that ran out of memory. Gives the memory of the epoch back."""
@@ -755,7 +754,7 @@ class InProcess:
 
     def bounded(self) -> AbstractContextManager[None]:
         """Inside, the memory limit is in force: for what is made for an epoch."""
-        return memory.limited(None if self.limit is None else memory.Limit(self.limit, self._relieve))
+        return memory.limited(self.limit, self._relieve)
 
     def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
         assert isinstance(running, RunningEpoch)
@@ -793,9 +792,11 @@ class InProcess:
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
-        if self.values.may_be_swept and any(map(due, self.values.interners())):
-            with suppress(MemoryError):
-                sweep.sweep(self.values, self._mark, due)
+        for each in self.values.interners():
+            if due(each) and self.values.may_be_swept:
+                with suppress(MemoryError):
+                    sweep.sweep(self.values, self._mark, due)
+                return
 
     def _mark_latest(self, marks: Marks) -> None:
         mark(self._latest, self.circuit, marks)
@@ -832,9 +833,9 @@ class InProcess:
     def _prepare_to_shrink(self, epoch: Epoch[Batch]) -> None:
         """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
-        changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
-        if self._state.memories.restless() or self._epochs.ending():
+        if self._own.memories.restless() or self._epochs.ending():
             signs.add(ENDING)
         for at, shrinking in self._shrinking.items():
             if not signs.isdisjoint(shrinking):
-                self._state.prepare_to_shrink(at, changed, epoch.limit is not None)
+                changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
+                self._own.prepare_to_shrink(at, changed, epoch.limit is not None)

@@ -217,16 +217,19 @@ class State:
         is another one."""
         if len(node.terms) == 1:
             return ALONE
-        stores, found = self.stores, self._views.get((at, start), ())
-        for term, view in zip(node.terms, found, strict=False):
-            if view is not None and view.relation is not stores[term.source]:
-                found = ()
-        if not found:
+        stores, found = self.stores, self._views.get((at, start))
+        if found is None:
             found = self._views[at, start] = tuple(
                 None if k == start else StoreView(stores[term.source], self.weighted(term.source))
                 for k, term in enumerate(node.terms)
             )
         return found
+
+    def replace(self, at: NodeId, store: Readable) -> None:
+        """Lets a node have another store."""
+        if self.stores[at] is not store:
+            self.stores[at] = store
+            self._views.clear()
 
     def own_store(self, at: NodeId) -> Store:
         """The store of a node outside recursions."""
@@ -292,7 +295,7 @@ class State:
             if isinstance(node, FixpointResult) and node.fixpoint == at and k in self.stores
         }
         for k, relation in results.items():
-            self.stores[k] = recursion.relations[relation]
+            self.replace(k, recursion.relations[relation])
         for k, group in self.groups.items():
             node = self.circuit.nodes[k]
             assert isinstance(node, DeltaGroup)

@@ -92,7 +92,7 @@ def _take(state: State, at: NodeId, before: State, old: NodeId) -> None:
         state.reread(at)
         return
     if at in state.stores:
-        state.stores[at] = before.stores[old]
+        state.replace(at, before.stores[old])
     if at in state.groups:
         node = state.circuit.nodes[at]
         assert isinstance(node, DeltaGroup)

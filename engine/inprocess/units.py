@@ -18,8 +18,8 @@ from .. import thresholds
 from ..circuit import DeltaGroup, FixpointResult, NodeId
 from ..maintenance import Costs, IterationRows, number
 from ..schema import Array, Kind, Schema
-from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
+from .arrangements.windows import WindowStore
 from .groups.accumulators import Accumulator, Count, FloatSum, IntegerSum
 from .groups.extremes import BY_RANK, Extreme
 from .groups.group import GroupState
@@ -67,7 +67,8 @@ def is_unit(state: State, at: NodeId) -> bool:
         return isinstance(state.recursions[at], Recursion)
     if at in state.groups and not all(map(_is_kept, state.groups[at].accumulators)):
         return False
-    return at not in state.stores or type(state.stores[at]) in (Store, SignedStore)
+    store = state.stores.get(at)
+    return store is None or (isinstance(store, Store) and not isinstance(store, WindowStore))
 
 
 def _is_kept(accumulator: Accumulator) -> bool:

@@ -294,7 +294,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
                     show = record_text(relation := self._relations[name], self._typedefs)
                     show = self._texts[name] = show if has_plain_columns(relation) else in_room(show)
                 for row, weight in zip(delta.rows, delta.weights, strict=True):
-                    yield f"{show(row)}: {weight:+}"
+                    yield f"{show(row)}: +{weight}" if weight > 0 else f"{show(row)}: {weight}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -234,13 +234,15 @@ class SessionState:
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime, with the session's limit of iterations or without. Raises what the
         runtime raises."""
-        run = partial(
-            self.host.runtime.commit, changes, static=static, progress=self.progress, seal=seal,
-            max_iterations=self.max_iterations if limited else None,
-        )  # fmt: skip
-        if self.recorder is not None:
-            run = partial(self.recorder.commit, run, self.epochs)
-        deltas = run() if self.sparing is None else self.sparing.commit(changes, run)
+
+        def run() -> dict[str, Delta]:
+            most = self.max_iterations if limited else None
+            return self.host.runtime.commit(
+                changes, static=static, progress=self.progress, seal=seal, max_iterations=most
+            )
+
+        measured = run if self.recorder is None else partial(self.recorder.commit, run, self.epochs)
+        deltas = measured() if self.sparing is None else self.sparing.commit(changes, measured)
         self.epochs += 1
         return deltas
 
@@ -252,7 +254,7 @@ class SessionState:
 
     def told(self, deltas: dict[str, Delta]) -> Changes:
         """The changes of the output relations among those of an epoch."""
-        if self._untold:
+        if not self._untold.isdisjoint(deltas):
             deltas = {name: delta for name, delta in deltas.items() if name not in self._untold}
         return self.changes(deltas)
 

@@ -242,8 +242,9 @@ class Store(Unread):
 
     def _note(self, change: tuple[Array | Sequence[int], Array | Sequence[int]]) -> None:
         """Notes a change to take back, unless that will leave no rows."""
-        if self._undo[:1] != [0]:
-            self._undo.append(change)
+        undo = self._undo
+        if not undo or undo[0] != 0:
+            undo.append(change)
 
     def _weigh(self, rows: Array, change: Array) -> tuple[Array, Array]:
         """Adds to weights. Returns the rows whose presence may have changed, with their weights before."""
@@ -435,7 +436,7 @@ class Store(Unread):
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""
         self._undo.clear()
-        if self.weights is not None and self.table.size > thresholds.GHOSTS:
+        if self.weights is not None and self.table.size > thresholds.GHOSTS + 2 * self.present:
             self.give_back()
 
     def give_back(self) -> None:

@@ -190,7 +190,7 @@ class Joiner:
         weights: Sequence[int],
         times: Array | None,
         views: Sequence[View | None],
-    ) -> tuple[list[onebyone.Row], list[int], list[int]] | None:
+    ) -> tuple[list[onebyone.Row], list[int], Sequence[int]] | None:
         """The join of a few weighted rows: its rows, with their weights and times, if it has times. None: it
         is to run in the general way. It does so at first, since a plan takes time to write, and for a while
         after a plan gave up."""
@@ -270,7 +270,8 @@ class Joiner:
                 expected = (
                     keys * _fanout(views, one.term, one.positions) if len(stage.candidates) > 1 else 0.0
                 )
-                self._tally(stage).note_few(one.term, keys, expected, matches)
+                tally = self.tallies.get(stage) or self._tally(stage)
+                tally.note_few(one.term, keys, expected, matches)
                 total += matches
         return total
 

@@ -141,7 +141,7 @@ class RowPlan:
         weights: Sequence[int],
         times: Array | None,
         views: Sequence[View | None],
-    ) -> tuple[list[Row], list[int], list[int], Sequence[tuple[int, int]]]:
+    ) -> tuple[list[Row], list[int], Sequence[int], Sequence[tuple[int, int]]]:
         """The join of weighted rows in place of the start with what the views show: its rows, their weights,
         and their times if a term has times, with the keys and matches of its look-ups. Raises NotOneByOne."""
         self.room[0] = thresholds.MATCHES_ONE_BY_ONE
@@ -303,13 +303,14 @@ class _JoinWriter:
         pairs = zip(self._counters[::2], self._counters[1::2], strict=True)
         counts = "".join(f"({keys}, {matches}), " for keys, matches in pairs)
         self._given |= {"domain": self._values.domain, "NotOneByOne": NotOneByOne}
-        lines = ["def run(finds, rows, weights, since=()):", "    out, made, times = [], [], []"]
-        lines += ["    add, weigh, time = out.append, made.append, times.append"]
+        lines = ["def run(finds, rows, weights, since=()):"]
+        lines += ["    out, made = [], []", "    add, weigh = out.append, made.append"]
+        lines += ["    times = []", "    time = times.append"] if self._times else []
         lines += [f"    list{k} = domain({name!r}).values" for k, name in enumerate(self._domains)]
         lines += [f"    {name} = 0" for name in self._counters]
         lines += ["    try:", *self._lines, "    except (NotOneByOne, MemoryError):", "        raise"]
         lines += ["    except Exception as fault:", "        raise NotOneByOne from fault"]
-        lines += [f"    return out, made, times, ({counts})"]
+        lines += [f"    return out, made, {'times' if self._times else '()'}, ({counts})"]
         exec("\n".join(lines), self._given)  # of names that are made here
         run: Callable[..., Any] = self._given["run"]
         return run

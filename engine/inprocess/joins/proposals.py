@@ -78,7 +78,7 @@ class Tally:
     def note_few(self, term: int, rows: int, expected: float, proposed: int) -> None:
         """As `choose` and `note`, of rows that are looked up one by one, and while no other thread notes."""
         self.rows += rows
-        entry = self._entry(term)
+        entry = self.chosen.get(term) or self._entry(term)
         entry[0] += rows
         entry[1] += expected
         entry[2] += proposed

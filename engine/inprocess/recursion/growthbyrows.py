@@ -38,7 +38,6 @@ class GrowthByRows:
     def __init__(self, recursion: Recursion, given: Mapping[int, Rows], starts: Known, number: int) -> None:
         """`given` are the changes of imports, by rows that come; `number` is that of the epoch."""
         self._recursion, self._given, self._starts, self._number = recursion, given, starts, number
-        self._changes: Mapping[int, Batch] = {}
         self._since = 0.0
         self.rounds = 0
         """The rounds that are done, with that from the rows of imports; 0: the recursion has not begun."""
@@ -68,8 +67,7 @@ class GrowthByRows:
 
     def _begin(self) -> None:
         self._since = work()
-        batches = {node: few_rows(*each, len(each[0][0])) for node, each in self._given.items()}
-        self._changes = self._recursion.noted(batches)
+        self._recursion.noted(self._given)
         for relation in self._recursion.sets.values():
             relation.begin()
 
@@ -88,12 +86,13 @@ class GrowthByRows:
             return
         recursion, seconds = self._recursion, max(0.0, work() - self._since)
         sets, given = recursion.sets, self._given
-        recursion.note(self._changes, {head: relation.new_rows() for head, relation in sets.items()})
+        if recursion.since is not None:
+            recursion.note({node: few_rows(*each, len(each[0][0])) for node, each in given.items()}, sets)
         sizes = [
             ImportSize(view.size, len(given[node][0]) if node in given else 0)
             for node, view in self._starts.imports.items()
         ]
-        found = Situation(sum([relation.present for relation in sets.values()]), sizes)
+        found = Situation(sum([relation.table.size for relation in sets.values()]), sizes)
         recursion.maintaining.note(
             Decision(self._number, (*sets,), "maintained", GROWS, found, None, seconds)
         )

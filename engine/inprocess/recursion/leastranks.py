@@ -71,8 +71,8 @@ class Since:
 
     def add(self, changes: Mapping[int, Batch], new: Mapping[str, Array]) -> bool:
         """Notes an epoch, by the changes of imports and the new rows; False if it is too much to be noted."""
-        self.size += sum(change.length for change in changes.values())
-        self.count += sum(map(len, new.values()))
+        self.size += sum([change.length for change in changes.values()])
+        self.count += sum([len(rows) for rows in new.values()])
         if self.size > thresholds.LOWERED_ROWS or self.count > thresholds.LOWERED_NEW:
             return False
         for node, change in changes.items():
@@ -92,6 +92,8 @@ def _came(change: Batch) -> Batch:
         rows = np.flatnonzero(change.weights > 0)
         return Batch(tuple(column[rows] for column in change.columns), len(rows))
     columns = change.columns
+    if columns.__class__ is RowColumns and change.times is None:
+        return change
     if isinstance(columns, LazyColumns) and not isinstance(columns, RowColumns):
         columns = tuple(columns)
     return Batch(columns, change.length)

@@ -10,6 +10,7 @@ cannot be searched is a loop (`loops`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from .products import products_of
 from .rankedmemory import RankedSets
 from .rankedrelation import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
 from .search import searches_of
+
+C = TypeVar("C")
 
 
 class Recursion:
@@ -123,10 +126,12 @@ class Recursion:
         came = [int(each.iterations[0]) for each in self.sets.values() if len(each.iterations)]
         return min(came, default=0)
 
-    def note(self, changes: Mapping[int, Batch], new: Mapping[str, Array]) -> None:
-        """Notes what came by an epoch which is committed: by changes of imports, and new rows."""
-        if self.since is not None and not self.since.add(changes, new):
-            self.since = None
+    def note(self, changes: Mapping[int, Batch], relations: Mapping[str, GrowingSet | Ranked]) -> None:
+        """Notes what came by an epoch which is committed: by changes of imports, and to relations."""
+        if self.since is not None:
+            new = {head: relation.new_rows() for head, relation in relations.items()}
+            if not self.since.add(changes, new):
+                self.since = None
         self._hand_out()
 
     def _hand_out(self) -> None:
@@ -184,7 +189,7 @@ class Recursion:
         grown = GrowingSets(self.sets, imports, self.evaluator, self._products, self._followed, rounds)
         return RunningRecursion(self, self.sets, grown, noted=noted, rounds=rounds)
 
-    def noted(self, changed: Mapping[int, Batch]) -> Mapping[int, Batch]:
+    def noted(self, changed: Mapping[int, C]) -> Mapping[int, C]:
         """The changes that are to be noted if an epoch is committed, since they may lower births."""
         if not changed:
             return changed
@@ -287,8 +292,7 @@ class RunningRecursion:
     def commit(self) -> None:
         """The epoch's changes stay."""
         if self._noted:
-            new = {head: each.new_rows() for head, each in self.relations.items()}
-            self._recursion.note(self._noted, new)
+            self._recursion.note(self._noted, self.relations)
         for relation in self.relations.values():
             relation.commit()
 

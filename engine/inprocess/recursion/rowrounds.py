@@ -91,5 +91,9 @@ def new_rows(
     relations: Mapping[str, GrowingSet], derived: Mapping[str, Sequence[Row]]
 ) -> dict[str, list[Row]]:
     """Enters rows into the tables of relations; those that are new, by relation."""
-    new = {head: [*filter(relations[head].table.add_row, rows)] for head, rows in derived.items()}
-    return {head: rows for head, rows in new.items() if rows}
+    new: dict[str, list[Row]] = {}
+    for head, rows in derived.items():
+        add = relations[head].table.add_row
+        if came := [row for row in rows if add(row)]:
+            new[head] = came
+    return new

@@ -57,16 +57,7 @@ class Interner:
         del self.ids, self.values
         self.free, self.kept, self._count, self._later = free, count, count, read
         self._given = given
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name not in ("ids", "values"):
-                raise AttributeError(name)
-            with building:
-                if self._later is not None:
-                    self._read_now(self._later)
-            return getattr(self, name)
+        self.__class__ = _Restored
 
     @property
     def is_unread(self) -> bool:
@@ -85,9 +76,14 @@ class Interner:
         if ids is None:
             ids = {value: at for at, value in enumerate(values) if at not in free}
         self.values, self.ids, self._later = values, ids, None
+        self.__class__ = Interner
 
     def __len__(self) -> int:
         return self._count if self._later is not None else len(self.ids)
+
+    def new(self) -> int:
+        """The number of values that came since the last sweep."""
+        return 0 if self._later is not None else len(self.ids) - self.kept
 
     @property
     def given(self) -> int:
@@ -125,6 +121,22 @@ class Interner:
         self.free = freed[freed < top][::-1].tolist()  # the least is given first, so that the end stays free
         if 2 * len(ids) < before:
             self.ids = dict(ids)  # a dictionary gives room back only when it is copied
+
+
+class _Restored(Interner):
+    """An interner whose values have not been read yet: see `unread`."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("ids", "values"):
+                raise AttributeError(name)
+            with building:
+                if self._later is not None:
+                    self._read_now(self._later)
+            return getattr(self, name)
 
 
 def float_bits(value: float) -> int:
@@ -384,7 +396,8 @@ def encode_rows(
 
 def encode_each(values: Values, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, ...]]:
     """Rows of int64s from rows of Python values."""
-    return [*map(values.coding(schema).encode, rows, repeat(values.encode))]
+    encode, of = values.coding(schema).encode, values.encode
+    return [encode(row, of) for row in rows]
 
 
 def decode_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,10 +29,10 @@ def few_decoded(
         return None
     decode, of = coding.decode, values.decode
     decoded = [decode(row, of) for row in rows]
-    if len(decoded) > 1:
-        order = sorted(range(len(decoded)), key=decoded.__getitem__)
-        decoded, weights = [decoded[k] for k in order], [weights[k] for k in order]
-    return decoded, weights
+    if len(decoded) == 1:
+        return decoded, weights
+    order = sorted(zip(decoded, weights, strict=True), key=itemgetter(0))
+    return [row for row, _ in order], [weight for _, weight in order]
 
 
 class ArrayRows:
@@ -218,7 +219,7 @@ class LaterDelta(ArrayDelta):
 
 def change_of(values: Values, schema: Schema, rows: list[tuple[int, ...]], weights: list[int]) -> ArrayDelta:
     """The change of a relation by a few weighted rows."""
-    is_net = 0 not in weights and (len(rows) == 1 or len(set(rows)) == len(rows))
+    is_net = 0 not in weights and (len(rows) == 1 or len({*rows}) == len(rows))
     few = few_decoded(values, schema, rows, weights) if is_net else None
     if few is None:
         return ArrayDelta(values, schema, few_rows(rows, weights, len(schema)), False)

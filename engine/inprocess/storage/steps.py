@@ -49,7 +49,7 @@ class Evaluator:
     def begin(self, epoch: int) -> None:
         """Begins an epoch, without the answers of expressions that earlier ones asked for too many."""
         self.epoch = epoch
-        for key, (_, rows, _) in [*self._answers.items()]:
+        for key, (_, rows, _) in [*self._answers.items()] if self._answers else ():
             if rows.size > thresholds.KEPT_ANSWERS:
                 del self._answers[key]
 

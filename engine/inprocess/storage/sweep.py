@@ -29,7 +29,7 @@ from .marks import Bools, Marks
 
 def is_due(interner: Interner) -> bool:
     """Whether a domain has grown so much that a sweep pays."""
-    new = len(interner) - interner.kept
+    new = interner.new()
     return (
         new > thresholds.SWEPT_VALUES
         and new >= interner.kept

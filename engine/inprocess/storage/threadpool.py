@@ -15,6 +15,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -101,7 +102,7 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T | BaseException]:
     limit = memory.limits.get(threading.get_ident())
 
     def help() -> None:
-        with memory.limited(limit):
+        with nullcontext() if limit is None else memory.limited(limit.size, limit.relieve):
             work()
 
     helpers = [_Helper(help) for _ in range(min(workers(), len(tasks)) - 1)]

@@ -1,13 +1,15 @@
 """Attributes that are read when they are first needed.
 
 What a state is restored from is read late: a restart costs little, and a relation that nothing asks for costs
-nothing. An attribute that is not read yet is not there, and the class reads it when it is missed.
+nothing. An attribute that is not read yet is not there, and the class reads it when it is missed. An object
+has such a class only while something is to be read: where a class has `__getattr__`, all attributes take
+several times as long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .threadpool import building
 
@@ -15,19 +17,32 @@ from .threadpool import building
 class Unread:
     """An object of which some attributes may be read late."""
 
-    if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
-            waiting = vars(self).get("_waiting")
-            if waiting is None or name.startswith("__"):
-                raise AttributeError(name)
-            with building:
-                if name in waiting:
-                    vars(self)[name] = waiting[name]()
-                    del waiting[name]
-            if name not in vars(self):
-                raise AttributeError(name)
-            return vars(self)[name]
+_readers: dict[type[Unread], type[Unread]] = {}
+
+
+def _read(owner: Unread, name: str) -> Any:
+    """An attribute that is missed."""
+    held = vars(owner)
+    waiting = held.get("_waiting")
+    if waiting is None or name.startswith("__"):
+        raise AttributeError(name)
+    with building:
+        if name in waiting:
+            held[name] = waiting[name]()
+            del waiting[name]
+            if not waiting:
+                owner.__class__ = type(owner).__bases__[0]
+    if name not in held:
+        raise AttributeError(name)
+    return held[name]
+
+
+def _reading(kind: type[Unread]) -> type[Unread]:
+    """The class of objects of a class of which attributes are still to be read."""
+    if kind not in _readers:
+        _readers[kind] = type(kind.__name__, (kind,), {"__getattr__": _read})
+    return _readers[kind]
 
 
 MADE = "_slots"
@@ -40,6 +55,8 @@ def read_later(owner: Unread, name: str, read: Callable[[], Any]) -> None:
     held.pop(name, None)
     held.setdefault("_waiting", {})[name] = read
     held["_late"] = len(held["_waiting"])
+    if not hasattr(type(owner), "__getattr__"):
+        owner.__class__ = _reading(type(owner))
 
 
 def read_now(owner: object) -> None:
