@@ -17,7 +17,7 @@ from .recursion.recursion import Recursion
 from .runningbracket import RunningBracket
 from .runningloop import RunningLoop
 from .state import State
-from .storage.batch import Batch, Rows
+from .storage.batch import Batch, Rows, few_rows
 from .storage.rows import ArrayDelta, change_of
 
 
@@ -30,6 +30,7 @@ class RunningEpoch(EpochOperators):
         self.growths: dict[NodeId, GrowthByRows] = {}
         """The recursions whose epochs are walked row by row."""
         self.late: list[tuple[int, Rows]] = []  # the changes of nodes that are taken in when somebody asks
+        self._few: dict[NodeId, Batch] = {}
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
@@ -48,6 +49,13 @@ class RunningEpoch(EpochOperators):
         self.growths.pop(at, None)  # `running` goes on from there
         running.seed(self.epoch.first)
         return running
+
+    def few(self, at: NodeId, change: Rows) -> Batch:
+        """The change of a node, of a few rows, as a batch, always the same."""
+        found = self._few.get(at)
+        if found is None:
+            found = self._few[at] = few_rows(*change, len(self.circuit.nodes[at].schema))
+        return found
 
     def imports(self, changes: Mapping[int, Batch | None]) -> dict[int, Imported]:
         """The imports of a recursion, given their changes."""

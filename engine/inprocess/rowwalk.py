@@ -39,15 +39,16 @@ from ..circuit import (
 from ..operators.steps import expression
 from ..runtime import Progress
 from ..schedule import CircuitWalk, phase_of
+from ..versions import versions
 from .arrangements.store import Store
-from .arrangements.views import StoreView, View
+from .arrangements.views import StoreView, View, meets_nothing
 from .epoch import RunningEpoch
 from .operators import KEPT_ALREADY
 from .recursion.growthbyrows import GrowthByRows, Known
 from .recursion.recursion import Recursion
 from .recursion.rowrounds import starts_of
 from .state import ALONE, State
-from .storage.batch import Batch, Rows, few_rows, no_rows
+from .storage.batch import Batch, Rows, no_rows
 
 Changes: TypeAlias = dict[NodeId, Rows]
 """The changes of the nodes that change."""
@@ -62,6 +63,7 @@ _Shown: TypeAlias = tuple[str, NodeId]
 """An output: its relation, and its source."""
 
 DECLINED: Rows = [], []
+NONE: Rows = [], []
 
 
 def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
@@ -126,8 +128,8 @@ class RowWalk:
                         continue
                 walk = walk or CircuitWalk(state.circuit, running, limit, progress)
                 if change is not DECLINED:
-                    running.keep(at, self._batch(at, walk, changes))
-                elif self._in_general(at, walk, changes):
+                    running.keep(at, self._batch(at, walk, changes, running))
+                elif self._in_general(at, walk, changes, running):
                     continue
                 left = [node for node, *_ in self._visits if node > at]
                 break
@@ -137,26 +139,30 @@ class RowWalk:
         if left:
             assert walk is not None
             for source in changes:
-                self._batch(source, walk, changes)
+                self._batch(source, walk, changes, running)
             for at, growth in running.growths.items():
                 walk.results[at] = growth.batches()
             walk.run(left)
         if walk is not None:
-            found = ((name, self._batch(source, walk, changes)) for name, source in self._outputs)
+            found = ((name, self._batch(source, walk, changes, running)) for name, source in self._outputs)
             return {name: change for name, change in found if change is not None}
         return {name: changes[source] for name, source in self._outputs if source in changes}
 
-    def _batch(self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes) -> Batch | None:
+    def _batch(
+        self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes, running: RunningEpoch
+    ) -> Batch | None:
         """The change of a node as a batch."""
         known = walk.changes
         if at not in known and at in changes:
-            known[at] = few_rows(*changes[at], len(self._state.circuit.nodes[at].schema))
+            known[at] = running.few(at, changes[at])
         return known.get(at)
 
-    def _in_general(self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes) -> bool:
+    def _in_general(
+        self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes, running: RunningEpoch
+    ) -> bool:
         """Visits a node in the general way. False: many rows of it change, or rows that have times."""
         for source in self._state.circuit.nodes[at].reads():
-            self._batch(source, walk, changes)
+            self._batch(source, walk, changes, running)
         walk.run((at,))
         change = walk.changes.get(at)
         if change is None or not change.length:
@@ -248,7 +254,7 @@ def _input(state: State, at: NodeId, node: Input) -> Take:
 
 
 def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
-    joiner, sources = state.joiners[at], [term.source for term in node.terms]
+    joiner, terms, sources = state.joiners[at], node.terms, [term.source for term in node.terms]
 
     def joined(start: int, change: Rows, views: Sequence[View | None]) -> Rows | None:
         """The change that follows from that of a term."""
@@ -271,11 +277,27 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
         for place, source in enumerate(sources):
             if source in changes:
                 if start >= 0:
-                    return DECLINED  # rows of several terms change
+                    return take_several(changes, running)
                 start = place
         if start < 0:
             return None
         return joined(start, changes[sources[start]], state.views_from(at, node, start))
+
+    def take_several(changes: Changes, running: RunningEpoch) -> Rows | None:
+        batches = [running.few(each, changes[each]) if each in changes else None for each in sources]
+        nets = [joiner.net_rows(place, *changes.get(each, NONE)) for place, each in enumerate(sources)]
+        found: Rows = [], []
+        for start, seen in versions(terms, [len(rows) for rows, _ in nets], False):
+            assert start is not None
+            views = running.views(node, start, seen, batches)
+            if meets_nothing(terms, views) or running.is_apart(node, start, batches, views):
+                continue
+            some = joiner.of_rows(start, *nets[start], None, views)
+            if some is None or some[2]:
+                return DECLINED
+            found[0].extend(some[0])
+            found[1].extend(some[1])
+        return found if found[0] else None
 
     source = sources[0]
     return take_alone if len(sources) == 1 else take

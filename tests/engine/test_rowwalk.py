@@ -21,6 +21,7 @@ from ddlog.engine.inprocess import rowwalk
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.footprint import _parts
+from ddlog.engine.inprocess.operators import EpochOperators
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
@@ -260,17 +261,17 @@ FLAT = "\n".join(line for line in PROGRAM.splitlines() if "Reach" not in line an
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "left"),
+    ("name", "row"),
     [
-        ("Away", ("b",), 0),
-        ("Seen", ("a", 0.25), 0),
-        ("Pairs", ({"a": "a", "n": 1},), 0),
-        ("Weight", ("b", 5), 0),
-        ("Edge", ("e", "f"), 1),  # the join of the relation with itself
+        ("Away", ("b",)),
+        ("Seen", ("a", 0.25)),
+        ("Pairs", ({"a": "a", "n": 1},)),
+        ("Weight", ("b", 5)),
+        ("Edge", ("e", "f")),  # also of the join of the relation with itself
     ],
 )
 @as_usual()
-def test_all_but_joins_of_two_changes_go_by_rows(name: str, row: Any, left: int) -> None:
+def test_all_goes_by_rows(name: str, row: Any) -> None:
     with visits() as found, ddlog.compile(FLAT).session() as session:
         session.insert("Edge", ("a", "b"), ("b", "c"))
         session.insert("Weight", ("b", 2))
@@ -281,7 +282,49 @@ def test_all_but_joins_of_two_changes_go_by_rows(name: str, row: Any, left: int)
             assert len(session.commit()) > 0
             session.delete(name, row)
             assert len(session.commit()) > 0
-    assert len(found) == 4 * left
+    assert not found
+
+
+MEETING = """
+input relation A(x: bigint, y: bigint)
+input relation B(x: bigint, y: bigint)
+output relation Same(x: bigint, y: bigint)
+output relation Path(x: bigint, z: bigint)
+output relation High(x: bigint, z: bigint)
+Same(x, y) :- A(x, y), B(x, y).
+Path(x, z) :- A(x, y), B(y, z).
+High(x, z) :- A(x, y), B(y, z), z > 2.
+"""
+
+
+@pytest.mark.parametrize("most", [0, 8])
+def test_rows_that_come_and_go_together_are_looked_up_once_for_all_joins(most: int) -> None:
+    rng, found, real = Random(most), list[tuple[Any, bool]](), EpochOperators._looks_apart
+
+    def noted(running: EpochOperators, by: Any, *rest: Any) -> bool:
+        found.append((by, real(running, by, *rest)))
+        return found[-1][1]
+
+    looks = mock.patch.object(EpochOperators, "_looks_apart", noted)
+    few = mock.patch.multiple(thresholds, ROWS_ONE_BY_ONE=most, GENERAL_RUNS=0, MEETING_RUNS=1)
+    with looks, few, ddlog.compile(MEETING).session() as session:
+        a, b = set[tuple[int, int]](), set[tuple[int, int]]()
+        for _ in range(40):
+            found_before, x = len(found), rng.randrange(6)
+            rows = {(x, rng.randrange(6)) for _ in range(rng.choice([1, 12]))}, {(rng.randrange(6), x)}
+            for name, held, some in zip("AB", (a, b), (rows[0], rows[0] | rows[1]), strict=True):
+                come = rng.random() < 0.5
+                (session.insert if come else session.delete)(name, *some)
+                held |= some
+                held -= set() if come else some
+            session.commit()
+            asked = [by for by, _ in found[found_before:]]
+            assert len(asked) == len({*asked})
+            path = {(x, z) for x, y in a for u, z in b if y == u}
+            assert {*session["Same"].tuples()} == a & b
+            assert {*session["Path"].tuples()} == path
+            assert {*session["High"].tuples()} == {(x, z) for x, z in path if z > 2}
+    assert {len(by[3]) for by, is_apart in found if is_apart} == {1, 2}  # by some columns, and by all
 
 
 MANY = """
