@@ -13,6 +13,7 @@ from ..errors.nearest import meant, nearest
 from ..syntax import Expr
 from ..syntax.templates import items, tree
 from . import conversions as c
+from .foreign import function_instead
 from .moments import present_of
 from .places import SqlPlaces
 from .scopes import QueryScope
@@ -123,7 +124,6 @@ class Scalars:
                 return self.queries.present(node)
             translate = self.places.dialect.functions.get(type(node))
             if translate is not None:
-                self.check_read(node)
                 return translate(self, node)
         except c.BadLiteral as error:
             self.places.wrong(str(error), node)
@@ -141,15 +141,9 @@ class Scalars:
         classes = (each for each in dialect.functions if issubclass(each, sql.Func))
         known = {*dialect.named, *(name.lower() for each in classes for name in each.sql_names())}
         near = nearest(node.name.lower(), known) if isinstance(node, sql.Anonymous) else None
-        self.places.refuse(self.places.called(node), node, meant(near and near.upper()))
-
-    def check_read(self, node: Expression) -> None:
-        """Raises SqlError for a call with an argument that its translation would not read."""
-        from .functions import UNREAD
-
-        for key in UNREAD.get(type(node), ()):
-            if node.args.get(key):
-                self.places.refuse(f"{self.places.called(node)} with so many arguments", node)
+        called = self.places.called(node)
+        help = function_instead(called.removeprefix("the function "))
+        self.places.refuse(called, node, help or meant(near and near.upper()))
 
     def column(self, node: sql.Column) -> SqlValue:
         """A column, or the column of the select list that a later clause names."""

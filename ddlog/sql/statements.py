@@ -99,10 +99,20 @@ class ModuleTranslation:
                 return
             case sql.Create() if node.kind == "SCHEMA":
                 return  # a name before those of tables, and nothing else
+            case sql.Create() if node.kind == "INDEX" and not node.args.get("unique"):
+                Translator(self.places, self.output, None).source(
+                    node.this.args["table"], QueryNames(self.tables)
+                )
+            case sql.Drop() if node.args.get("exists") and not self._there(node):
+                return
             case _:
                 words = self.places.written(node).split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
+
+    def _there(self, node: sql.Drop) -> bool:
+        """Whether a DROP is of something that is declared before it."""
+        return any(qualified(each) in self.tables for each in node.find_all(sql.Table))
 
     def _set(self, node: sql.Set, is_first: bool) -> None:
         """SET TimeZone, which decides how all that follows is translated. Raises SqlError."""

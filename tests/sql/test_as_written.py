@@ -352,6 +352,20 @@ def refusal(query: str) -> str:
             "UNNEST(xs) q(e",
         ),
         (
+            "SELECT to_char(w, 'YYYY Month') FROM t",
+            "the pattern YYYY Month of TO_CHAR is not supported: there are YYYY, YY, MM, DD, DDD, HH, HH12, "
+            "HH24, MI, SS, MS, US, AM, PM, Mon, Dy, FMMonth, FMDay: to_char(w, 'YYYY Month'",
+        ),
+        (
+            "SELECT * FROM TUMBLE(t, s, INTERVAL 1 HOUR)",
+            "TUMBLE by `s` is not defined for VARCHAR: s",
+        ),
+        (
+            "SELECT * FROM jsonb_array_elements(s)",
+            "the table function JSONB_ARRAY_ELEMENTS(s) is not supported: write FROM JSON_EACH(x) q: q.value"
+            ": jsonb_array_elements(s",
+        ),
+        (
             "SELECT m // 2 FROM t",
             "// of other numbers than integers is not supported: write FLOOR(x / y) or TRUNC(x / y): m // 2",
         ),
@@ -470,6 +484,29 @@ time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
 def test_no_argument_is_left_out(call: str) -> None:
     with pytest.raises(DDlogError, match=r"supported|takes|not SQL|not defined"):
         translate(Source("v.sql", f"{TABLES}CREATE VIEW v AS SELECT {call} AS x FROM t;"))
+
+
+WINDOWS = {
+    "TUMBLE(t, w, INTERVAL '7' MINUTE)": (7 * 60, 7 * 60, "w"),
+    "TABLE(HOP(TABLE t, DESCRIPTOR(w), INTERVAL 40 SECOND, INTERVAL 100 SECOND)) AS t": (40, 100, "w"),
+    "HOP((SELECT * FROM t), d, INTERVAL 36 HOUR, INTERVAL 12 HOUR) AS t": (36 * 3600, 12 * 3600, "d"),
+}
+"""Tables with windows of time: the seconds of steps, and of lengths, and the column of times."""
+
+
+def test_rows_are_in_the_windows_that_contain_their_times() -> None:
+    both, chosen = Both(TABLES, {"v": "SELECT 1"}), random.Random(7)
+    for number, (text, (step, length, by)) in enumerate(WINDOWS.items()):
+        first, last = f"epoch({by}) - {length}", f"epoch({by})"
+        starts = f"generate_series((floor(({first}) / {step})::BIGINT + 1), floor({last} / {step})::BIGINT)"
+        start = f"make_timestamp(n * {step} * 1000000)"
+        inner = f"(SELECT pk, unnest({starts}) AS n FROM t)"
+        duck = f"SELECT pk, {start} AS b, {start} + to_seconds({length}) FROM {inner}"
+        both.add(f"w{number}", f"SELECT t.pk, window_start, window_end FROM {text}", duck)
+    held = rows(chosen, 30)
+    both.change({"t": held}, {})
+    both.change({"t": rows(chosen, 5)}, {"t": held[::2]})
+    assert both.differences() == []
 
 
 def test_the_page_of_functions_is_that_of_the_tables() -> None:
