@@ -115,7 +115,7 @@ class Scalars:
                     return self.queries.scalar(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
-                case sql.ByteString() if not self.places.dialect.is_ansi:  # E'a\nb'
+                case sql.ByteString() | sql.RawString() if not self.places.dialect.is_ansi:  # E'a\nb', $$a$$
                     return c.string(node.this)
                 case sql.Lambda(expressions=[sql.Identifier() as whole]):  # f(j -> 'a'), of JSON
                     path = self.places.dialect.reader.to_json_path(node.this)

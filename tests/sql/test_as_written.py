@@ -52,7 +52,7 @@ SELECT k, (SELECT pk FROM (SELECT pk FROM t WHERE a = c ORDER BY b DESC, pk) LIM
 SELECT k, (WITH q(x) AS (SELECT b FROM t WHERE a = c) SELECT count(*) FROM t p WHERE EXISTS (SELECT 1 FROM (SELECT x FROM q WHERE x < (SELECT max(z.x) FROM q z)) WHERE x = p.b)) AS n FROM p
 SELECT pk FROM t WHERE pk IN (SELECT pk FROM (SELECT pk FROM t ORDER BY m DESC, pk) OFFSET 1)
 SELECT count(*) AS n FROM (SELECT pk FROM t ORDER BY pk) LIMIT 1
-SELECT pk, E'a\n\x41\'' AS e, hex(s) AS g, to_hex(a - 2) AS h, lcm(a, b) AS i, CASE WHEN a - 1 THEN 1 ELSE 2 END AS c, NOT x AS n FROM t WHERE b
+SELECT pk, $$it's$$ AS d, E'a\n\x41\'' AS e, hex(s) AS g, to_hex(a - 2) AS h, lcm(a, b) AS i, CASE WHEN a - 1 THEN 1 ELSE 2 END AS c, NOT x AS n FROM t WHERE b
 SELECT b, max(pk, 2) AS mx, min(m, 1) FILTER (WHERE b > 1) AS mn, arg_max(s, pk, 2) AS am, min_by(pk, pk, 2) AS an FROM t GROUP BY b
 SELECT a, b FROM t UNION BY NAME SELECT k AS b, c AS a FROM p UNION ALL BY NAME SELECT k AS z, 2.5 AS a FROM p
 SELECT pk, generate_series(1, a) AS q, unnest(range(b, 0, -2)) AS r, len(range(d, DATE '2020-12-31', INTERVAL 1 MONTH)) AS u FROM t
@@ -64,7 +64,7 @@ SELECT a, avg(w) AS q, median(d) AS r, quantile_cont(w, 0.3) AS u, avg(w) FILTER
 SELECT k, q.x, q.n FROM l LEFT JOIN LATERAL UNNEST(xs) WITH ORDINALITY AS q(x, n) ON n < 3
 SELECT m FROM t UNION SELECT b > 1 FROM t
 SELECT k, contains(xs, 2) AS a, array_has_any([1, k], xs) AS b, list_sort(xs, 'DESC', 'NULLS FIRST') AS c, list_concat(NULL, NULL) AS e, array_position(xs, 2) AS f, list_last(ss) AS g, ss[1] ~* 'A' AS h FROM l
-SELECT b, mean(a) AS m, fsum(x) AS f, list_first(list(pk ORDER BY pk)) AS g, strftime('%Y-%d', max(d)) AS h, make_timestamp(max(pk)) AS i FROM t GROUP BY b
+SELECT b, mean(a) AS m, sum(a) / count(a) AS z, fsum(x) AS f, list_first(list(pk ORDER BY pk)) AS g, strftime('%Y-%d', max(d)) AS h, make_timestamp(max(pk)) AS i FROM t GROUP BY b
 SELECT k, ARRAY(SELECT s FROM t WHERE a = c ORDER BY b DESC, pk LIMIT 3) AS x, [(SELECT max(pk) FROM t WHERE a = c)] AS y FROM p
 SELECT pk, k FROM t FULL JOIN p ON a = c AND k > (SELECT min(b) FROM t z WHERE z.a = c) AND pk NOT IN (SELECT c FROM p WHERE c > 2)
 SELECT pk FROM t ANTI JOIN p ON b < k AND EXISTS (SELECT 1 FROM t z WHERE z.a = p.c AND z.pk <> t.pk)
