@@ -357,6 +357,11 @@ def refusal(query: str) -> str:
             "HH24, MI, SS, MS, US, AM, PM, Mon, Dy, FMMonth, FMDay: to_char(w, 'YYYY Month'",
         ),
         (
+            "SELECT s SIMILAR TO '(a|b)!%' ESCAPE '!' FROM t",
+            "ESCAPE of another operator than LIKE, or of several letters is not supported: "
+            "s SIMILAR TO '(a|b)!%' ESCAPE '!'",
+        ),
+        (
             "SELECT * FROM TUMBLE(t, s, INTERVAL 1 HOUR)",
             "TUMBLE by `s` is not defined for VARCHAR: s",
         ),
