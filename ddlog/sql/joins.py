@@ -164,8 +164,8 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             found.set("joins", node.args.get("joins"))
             return _table(block, found)
         case sql.Table():
-            what = f"the table function {block.places.written(node.this)}"
-            block.places.refuse(what, node, function_instead(node.this.name))
+            call = block.places.written(node.this)
+            block.places.refuse(f"the table function {call}", node, function_instead(call.partition("(")[0]))
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             used, translator.used = translator.used, None if names else translator.used
             part = _whole(block, _table(block, node.this), node.args.get("joins") or [])

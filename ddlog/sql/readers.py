@@ -109,7 +109,7 @@ class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
     class Parser(_PARSER):  # type: ignore[valid-type,misc]
         FUNCTIONS: ClassVar = {
             n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n not in _NOT_OF_DUCKDB
-        }
+        } | {"ROW": lambda args: sql.Tuple(expressions=args)}
         FUNCTION_PARSERS: ClassVar = {
             **_PARSER.FUNCTION_PARSERS,
             **dict.fromkeys(map(str.upper, LENGTHS), read_arguments),

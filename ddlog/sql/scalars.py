@@ -143,6 +143,7 @@ class Scalars:
         near = nearest(node.name.lower(), known) if isinstance(node, sql.Anonymous) else None
         called = self.places.called(node)
         help = function_instead(called.removeprefix("the function "))
+        help = "write a struct, {'a': x, 'b': y}" if isinstance(node, sql.Tuple) else help
         self.places.refuse(called, node, help or meant(near and near.upper()))
 
     def column(self, node: sql.Column) -> SqlValue:

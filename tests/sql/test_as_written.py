@@ -25,7 +25,7 @@ SELECT SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 ELSE 0 END) AS x, SUM(CASE WH
 SELECT b, SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 END) AS x, COUNT(DISTINCT CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 END) AS y FROM t GROUP BY b
 SELECT b, SUM(a) FILTER (WHERE a > 1) AS x, COUNT(DISTINCT a) FILTER (WHERE a > (SELECT max(c) - 1 FROM p)) AS y FROM t GROUP BY ROLLUP (b)
 SELECT pk, rank() OVER (PARTITION BY a IN (SELECT c FROM p) ORDER BY b IN (SELECT c + 1 FROM p), pk) AS r FROM t
-SELECT pk, (a, b) < (2, 2) AS lt, (a, b) <= (1, NULL) AS le, (a, s) > (b, 'b') AS gt, (a, b) = (1, NULL) AS eq, (a, b) <> (1, 2) AS ne, (a, b) NOT IN ((1, 2), (3, NULL)) AS ni FROM t
+SELECT pk, (a, b) < (2, 2) AS lt, ROW(a, b) <= ROW(1, NULL) AS le, (a, s) > (b, 'b') AS gt, (a, b) = (1, NULL) AS eq, (a, b) <> (1, 2) AS ne, (a, b) NOT IN ((1, 2), (3, NULL)) AS ni FROM t
 SELECT t.pk, p.c FROM t LEFT JOIN p ON (t.a, t.b) = (p.c, p.k) WHERE (t.a, p.c) <> (1, 1)
 SELECT a, b, sum(x) AS n, grouping_id(a, b) AS g FROM t GROUP BY CUBE (a, b)
 SELECT t.pk, q.k FROM t ASOF LEFT JOIN (SELECT c, max(k) AS k FROM p GROUP BY c) q ON t.a >= q.c
