@@ -186,6 +186,7 @@ _LETTERS = {
     "MI": "%M", "SS": "%S", "MS": "%g", "US": "%f", "AM": "%p", "PM": "%p", "Mon": "%b", "Dy": "%a",
     "FMMonth": "%B", "FMDay": "%A",
 }  # fmt: skip
+_LETTERS |= {word.lower(): code for word, code in _LETTERS.items() if word.isupper() and code != "%p"}
 
 
 def to_char(s: Scalars, node: Expression) -> SqlValue:
@@ -195,19 +196,16 @@ def to_char(s: Scalars, node: Expression) -> SqlValue:
         s.places.refuse("TO_CHAR without a pattern that is a constant", node)
     for quoted, letters, others, wrong in _PATTERN.findall(by.name):
         while letters and not wrong:
-            ends = range(len(letters), 0, -1)
-            word = next((letters[:end] for end in ends if _code(letters[:end])), "")
-            made, letters, wrong = made + _code(word), letters[len(word) :], not word
+            end = next((end for end in range(len(letters), 0, -1) if letters[:end] in _LETTERS), 0)
+            made, letters, wrong = made + _LETTERS.get(letters[:end], ""), letters[end:], not end
         if wrong:
-            s.places.refuse(f"the pattern {by.name} of TO_CHAR", by, f"there are {', '.join(_LETTERS)}")
+            s.places.refuse(
+                f"the pattern {by.name} of TO_CHAR",
+                by,
+                f"there are {', '.join(word for word in _LETTERS if not word.islower())}",
+            )
         made += (quoted or others).replace("%", "%%")
     return strftime(s, sql.TimeToStr(this=node.this, format=sql.Literal.string(made)))
-
-
-def _code(word: str) -> str:
-    """What STRFTIME has for the letters of a pattern; numbers may stand in small letters."""
-    plain = word.upper() if word.islower() and word not in ("am", "pm") else word
-    return _LETTERS.get(plain, "")
 
 
 def strptime(s: Scalars, node: Expression) -> SqlValue:

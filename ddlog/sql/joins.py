@@ -160,9 +160,9 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             with reading(block, [], []):
                 return JoinedTables(*members(block, node))
         case sql.Table() if call_of(node) is not None:
-            found = windowed(node, lambda of: _types(block, of), block.places)
-            found.set("joins", node.args.get("joins"))
-            return _table(block, found)
+            rows = windowed(node, lambda of: _types(block, of), block.places)
+            rows.set("joins", node.args.get("joins"))
+            return _table(block, rows)
         case sql.Table():
             call = block.places.written(node.this)
             block.places.refuse(f"the table function {call}", node, function_instead(call.partition("(")[0]))

@@ -354,8 +354,6 @@ class Scalars:
 
     def within(self, node: sql.In) -> SqlValue:
         """IN a list or a subquery."""
-        if node.args.get("unnest") or node.args.get("field"):
-            self.places.refuse("IN of this form", node)
         left, query = node.this, node.args.get("query")
         if query is not None:
             parts = left.expressions if isinstance(left, sql.Tuple) else [left]

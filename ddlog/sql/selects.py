@@ -162,8 +162,6 @@ class SelectBlock(Subqueries):
         }
 
     def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
-        if star.args.get("ilike"):
-            self.places.refuse("* ILIKE", star)
         made = {each.alias.lower(): each.this for each in star.args.get("replace") or ()}
         names = {each.this.name.lower(): each.alias.lower() for each in star.args.get("rename") or ()}
         left_out = {each.name.lower() for each in star.args.get("except_") or ()}

@@ -24,7 +24,9 @@ def read_arguments(parser: Any) -> Expression:
     """The arguments of a table function, where TABLE may stand before the name of a table."""
     name = parser._tokens[parser._index - 2].text
     parser._match(TokenType.TABLE)
-    return sql.Anonymous(this=name, expressions=parser._parse_csv(parser._parse_lambda))
+    given = [parser._parse_table()] if parser._curr.token_type != TokenType.R_PAREN else []
+    more = parser._parse_csv(parser._parse_lambda) if parser._match(TokenType.COMMA) else []
+    return sql.Anonymous(this=name, expressions=[*given, *more])
 
 
 def call_of(node: Expression) -> Expression | None:
@@ -48,12 +50,12 @@ def windowed(
     if isinstance(at, sql.Anonymous) and at.name.lower() == "descriptor" and len(at.expressions) == 1:
         at = at.expressions[0]
     are_constant = all(isinstance(e, sql.Interval) and isinstance(e.this, sql.Literal) for e in lengths)
-    is_table = isinstance(of, sql.Column | sql.Subquery) and isinstance(at, sql.Column)
+    is_table = isinstance(of, sql.Table | sql.Subquery) and isinstance(at, sql.Column)
     if not (is_table and are_constant and len(lengths) in (steps, steps + 1)):
         intervals = "the length" if steps == 1 else "the step, the length"
         what = f"a table, a column, {intervals} and, maybe, an offset, which are constant intervals"
         places.wrong(f"{name.upper()} takes {what}", node)
-    table = of if isinstance(of, sql.Subquery) else sql.Table(this=of.this, db=of.args.get("table"))
+    table = of.copy()
     inner = sql.to_identifier(table.alias_or_name or "rows", quoted=True)
     table.set("alias", sql.TableAlias(this=inner))
     known = types(table)
@@ -64,7 +66,9 @@ def windowed(
         places.wrong(f"the table of {name.upper()} has a column `window_start` or `window_end`", of)
     step, length, offset = lengths[0], lengths[steps - 1], lengths[steps:]
     zone = "timestamptz" if kind == TIMESTAMPTZ else "timestamp"
-    origin = sql.cast(sql.Literal.string("1970-01-01 00:00:00" + "+00" * (kind == TIMESTAMPTZ)), zone)
+    origin: Expression = sql.cast(
+        sql.Literal.string("1970-01-01 00:00:00" + "+00" * (kind == TIMESTAMPTZ)), zone
+    )
     for each in offset:
         origin = sql.Add(this=origin, expression=each.copy())
     moment = sql.column(at.this.copy(), inner.copy())

@@ -48,24 +48,19 @@ UNREAD: dict[type[Expression], dict[str, str]] = {
     sql.Update: _CHANGE,
     sql.Commit: {"chain": "AND CHAIN"},
     sql.UniqueColumnConstraint: {"nulls": "NULLS NOT DISTINCT"},
-    sql.ArraySize: {"expression": ""},
-    sql.ArraySlice: {"step": "a slice with a step"},
-    sql.ArraySort: {"expression": ""},
-    sql.ArrayContains: {"ensure_variant": ""},
-    sql.ArrayToString: {"null": ""},
-    sql.Ceil: {"decimals": "", "to": ""},
-    sql.Contains: {"json_scope": ""},
-    sql.Floor: {"decimals": "", "to": ""},
-    sql.JSONExtract: {"expressions": ""},
-    sql.Length: {"binary": "", "encoding": ""},
-    sql.ParseJSON: {"expression": ""},
-    sql.RegexpLike: {"full_match": ""},
-    sql.RegexpSplit: {"limit": ""},
-    sql.Round: {"truncate": ""},
-    sql.Split: {"limit": ""},
-    sql.StrPosition: {"position": "", "occurrence": "", "clamp_position": ""},
-    sql.Substring: {"zero_start": ""},
-    sql.Week: {"mode": ""},
+    sql.Slice: {"step": "a slice with a step"},
+    sql.Group: {"totals": "WITH TOTALS"},
+    sql.Star: {"ilike": "* ILIKE"},
+    sql.In: {"unnest": "IN of this form", "field": "IN of this form"},
+    **{kind: dict.fromkeys(keys.split(), "") for kind, keys in {
+        sql.ArraySize: "expression", sql.ArraySlice: "step", sql.ArraySort: "expression",
+        sql.ArrayContains: "ensure_variant", sql.ArrayToString: "null", sql.Cast: "action default format",
+        sql.Ceil: "decimals to", sql.Contains: "json_scope", sql.Floor: "decimals to",
+        sql.JSONExtract: "expressions", sql.Length: "binary encoding", sql.ParseJSON: "expression",
+        sql.RegexpLike: "full_match", sql.RegexpSplit: "limit", sql.Round: "truncate", sql.Split: "limit",
+        sql.StrPosition: "position occurrence clamp_position", sql.Substring: "zero_start",
+        sql.TryCast: "action default format", sql.Week: "mode",
+    }.items()},
 }  # fmt: skip
 """The arguments of nodes that nothing reads: what a message calls them, and why or what to write instead;
 empty for those of functions."""
@@ -94,7 +89,7 @@ def check_read(statement: Expression, places: SqlPlaces) -> None:
                 for each in made.expressions:
                     if not isinstance(each, _KEPT):
                         why = "rows come from files, statements and streams, and a view is an output"
-                        what = f"{places.written(each)[:40]} of a {node.kind.lower()}"
+                        what = f"{places.written(each)[:40]} of a {str(node.kind).lower()}"
                         places.refuse(what, _place(made) or node, why)
 
 

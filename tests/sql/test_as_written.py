@@ -13,7 +13,7 @@ from ddlog.errors.source import Source
 from ddlog.sql.translate import translate
 
 from ..sqlpage import PAGE, page
-from .duck import Both, program_of
+from .duck import Both, bag, program_of
 
 TABLES = """
 CREATE TABLE t (pk INTEGER NOT NULL, a INTEGER, b INTEGER, s VARCHAR, x DOUBLE, m DECIMAL(6,2), d DATE, w TIMESTAMP);
@@ -512,6 +512,9 @@ def test_rows_are_in_the_windows_that_contain_their_times() -> None:
     both.change({"t": held}, {})
     both.change({"t": rows(chosen, 5)}, {"t": held[::2]})
     assert both.differences() == []
+    for number, text in enumerate(WINDOWS):
+        asked = both.session.select(f"SELECT t.pk, window_start, window_end FROM {text}")
+        assert bag(asked.rows) == bag(both.duck.execute(both.views[f"w{number}"]).fetchall())
 
 
 def test_the_page_of_functions_is_that_of_the_tables() -> None:

@@ -397,6 +397,15 @@ def test_tables_of_schemas_are_told_apart() -> None:
         assert session.select("SELECT a FROM t").rows == [(1,)]
 
 
+def test_what_a_statement_computes_between_is_not_what_a_view_does() -> None:
+    """Their relations would have one name, were it not taken."""
+    query = "SELECT *, 1 AS z FROM (SELECT id, unnest(range({0}, id + {0})) AS x FROM t)"
+    program = program_of(f"CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIEW v AS {query.format(1)};")
+    with program.session() as session:
+        session.execute("INSERT INTO t VALUES (2)")
+        assert session.select(query.format(7)).rows == [(2, 7, 1), (2, 8, 1)]
+
+
 def test_views_come_and_go(tmp_path: Path) -> None:
     """Also in a program of rules, and in the state."""
     module, rules, state = tmp_path / "shop.sql", tmp_path / "edge.dl", tmp_path / "s.ddlog"
