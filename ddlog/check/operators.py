@@ -156,6 +156,8 @@ def _apply(context: Context, op: str, left: Typed, right: Typed, type_: Type, sp
 
 def cast(context: Context, value: Typed, target: Type, literal: int | None, span: Span) -> Typed:
     """`value as target`. A literal that fits simply has the target type."""
+    if literal is None:
+        context.progress()  # a value is no literal because it was compared with one
     sort = context.substitution.literal(value.type)
     if sort is not None and sort.allows(target) and _literal_fits(literal, target):
         context.expect(value, target)

@@ -20,8 +20,13 @@ from .program import Program
 NAME = r"(?:(?:main|public)\.)?(?P<name>[\w.]+|\"[^\"]+\")"
 """A table or a view, with or without its usual schema."""
 
-_CREATE = re.compile(rf"\s*CREATE\s+(?P<or>OR\s+REPLACE\s+)?VIEW\s+{NAME}", re.IGNORECASE)
-_DROP = re.compile(rf"\s*DROP\s+VIEW\s+(?P<if>IF\s+EXISTS\s+)?{NAME}\s*;?\s*\Z", re.IGNORECASE)
+KIND = r"(?:(?:TEMP|TEMPORARY|MATERIALIZED)\s+)?"
+"""What may stand before VIEW, and has no effect."""
+
+_CREATE = re.compile(
+    rf"\s*CREATE\s+(?P<or>OR\s+REPLACE\s+)?{KIND}VIEW\s+(?P<if>IF\s+NOT\s+EXISTS\s+)?{NAME}", re.IGNORECASE
+)
+_DROP = re.compile(rf"\s*DROP\s+{KIND}VIEW\s+(?P<if>IF\s+EXISTS\s+)?{NAME}\s*;?\s*\Z", re.IGNORECASE)
 
 
 def changes_views(text: str) -> bool:
@@ -33,6 +38,8 @@ def with_views_changed(program: Program, text: str, name: str) -> Program:
     """The program after CREATE VIEW or DROP VIEW; `name` names the text in errors. Raises DDlogError."""
     created, dropped = _CREATE.match(text), _DROP.match(text)
     if created is not None:
+        if created["if"] and _view(program, created["name"]) is not None:
+            return program
         if created["or"]:
             old = _view(program, created["name"])
             program = program if old is None else _without_view(program, old)

@@ -14,7 +14,7 @@ from ..core import Relation
 from ..errors.diagnostics import DDlogError, InternalError, render
 from ..errors.source import Source
 from ..errors.sql import NoParser, WrongSql
-from ..sql.literals import PlainInserts, parametrised, readable
+from ..sql.literals import PlainInserts, parametrised
 from ..syntax.printing import module_text
 from ..values.rows import Row, row_of
 from .amendments import extended, imports_of
@@ -147,7 +147,7 @@ class Plans:
         from ..sql.attach import know_structs
 
         know_structs(self._program.checked.typedefs)
-        statement = statement_of(source, readable(self._program.relations), key_places, parameters, typed)
+        statement = statement_of(source, self._program.relations.values(), key_places, parameters, typed)
         if not statement.answer:
             return SelectPlan(statement)
         program = _program(self._program, statement, self._state.kept)

@@ -17,6 +17,7 @@ from ..syntax import VarDecl
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .aggregatecalls import aggregates_of
+from .foreign import function_instead
 from .formulas import MOMENTS, PAIRED, Parts, argument_value, formula, function_of, of_nothing
 from .groupingkeys import grouping, keys_of
 from .orderedaggregates import EXTREMES, GATHERED, Order, is_none_of, is_unordered_list, ordered_by
@@ -145,7 +146,8 @@ def is_distinct(node: Expression) -> bool:
 def _check(block: SelectBlock, node: Expression) -> None:
     inner = function_of(node)
     if not isinstance(inner, (*FUNCTIONS, sql.Grouping)):
-        block.places.refuse(f"the aggregate {block.places.called(inner).removeprefix('the function ')}", node)
+        name = block.places.called(inner).removeprefix("the function ")
+        block.places.refuse(f"the aggregate {name}", node, function_instead(name))
     for each in inner.iter_expressions():
         if aggregates_of([each]):
             block.places.wrong("an aggregate has another inside", node)

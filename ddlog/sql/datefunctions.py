@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -179,6 +180,34 @@ def strftime(s: Scalars, node: Expression) -> SqlValue:
     return c.strict([s.brought(of, TIMESTAMP, node), form], "sql::strftime($, $)", VARCHAR)
 
 
+_PATTERN = re.compile(r'"([^"]*)"|([A-Za-z]+[0-9]*)|([^A-Za-z"]+)|(")')
+_LETTERS = {
+    "YYYY": "%Y", "YY": "%y", "MM": "%m", "DD": "%d", "DDD": "%j", "HH": "%I", "HH12": "%I", "HH24": "%H",
+    "MI": "%M", "SS": "%S", "MS": "%g", "US": "%f", "AM": "%p", "PM": "%p", "Mon": "%b", "Dy": "%a",
+    "FMMonth": "%B", "FMDay": "%A",
+}  # fmt: skip
+_LETTERS |= {word.lower(): code for word, code in _LETTERS.items() if word.isupper() and code != "%p"}
+
+
+def to_char(s: Scalars, node: Expression) -> SqlValue:
+    """TO_CHAR of a moment, as in PostgreSQL, by a constant pattern of these letters."""
+    by, made = node.args.get("format"), ""
+    if by is None or not by.is_string:
+        s.places.refuse("TO_CHAR without a pattern that is a constant", node)
+    for quoted, letters, others, wrong in _PATTERN.findall(by.name):
+        while letters and not wrong:
+            end = next((end for end in range(len(letters), 0, -1) if letters[:end] in _LETTERS), 0)
+            made, letters, wrong = made + _LETTERS.get(letters[:end], ""), letters[end:], not end
+        if wrong:
+            s.places.refuse(
+                f"the pattern {by.name} of TO_CHAR",
+                by,
+                f"there are {', '.join(word for word in _LETTERS if not word.islower())}",
+            )
+        made += (quoted or others).replace("%", "%%")
+    return strftime(s, sql.TimeToStr(this=node.this, format=sql.Literal.string(made)))
+
+
 def strptime(s: Scalars, node: Expression) -> SqlValue:
     """STRPTIME: an instant where the form has an offset."""
     text, form = s.text(node.this), s.brought(node.args["format"], VARCHAR, node)
@@ -263,6 +292,7 @@ DATES: dict[type[Expression], Translate] = {
     sql.DateSub: shifted(-1),
     sql.TimeToStr: strftime,
     sql.StrToTime: strptime,
+    sql.ToChar: to_char,
     sql.UnixToTime: of_seconds,
     sql.AtTimeZone: at_zone,
     sql.TimestampFromParts: of_parts,

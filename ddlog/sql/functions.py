@@ -229,25 +229,3 @@ FUNCTIONS: dict[type[Expression], Translate] = {
     **REGEXPS,
 }
 """The translation of each kind of node."""
-
-UNREAD: dict[type[Expression], tuple[str, ...]] = {
-    sql.ArraySize: ("expression",),
-    sql.ArraySlice: ("step",),
-    sql.ArraySort: ("expression",),
-    sql.ArrayContains: ("ensure_variant",),
-    sql.ArrayToString: ("null",),
-    sql.Ceil: ("decimals", "to"),
-    sql.Contains: ("json_scope",),
-    sql.Floor: ("decimals", "to"),
-    sql.JSONExtract: ("expressions",),
-    sql.Length: ("binary", "encoding"),
-    sql.ParseJSON: ("expression",),
-    sql.RegexpLike: ("full_match",),
-    sql.RegexpSplit: ("limit",),
-    sql.Round: ("truncate",),
-    sql.Split: ("limit",),
-    sql.StrPosition: ("position", "occurrence", "clamp_position"),
-    sql.Substring: ("zero_start",),
-    sql.Week: ("mode",),
-}
-"""The arguments of functions that translations do not read: a call with one of them is refused."""

@@ -48,8 +48,6 @@ def keys_of(block: SelectBlock) -> tuple[list[Expression], list[tuple[int, ...]]
     if group.args.get("all"):
         plain = [e for e in block.node.expressions if not aggregates_of([e])]
         return _with_names([key(each) for each in plain], keys)
-    if group.args.get("totals"):
-        block.places.refuse("WITH TOTALS", group)
     each_part = _parts(group, block.places.dialect.is_ansi)
     parts = [
         [s for one in each.expressions for s in _sets(one, key)]

@@ -17,6 +17,7 @@ from sqlglot import expressions as sql
 from ..errors.unknown import UnknownName
 from .conjuncts import conjuncts
 from .conversions import convert
+from .foreign import function_instead
 from .lateral import as_lateral, asof, is_members, lateral, members, reading, series, unnest
 from .moments import reads_clock
 from .pivots import unfolded
@@ -25,18 +26,13 @@ from .queries import SqlQuery
 from .rules import Item, NamedRows, SqlBody, SqlGuard, SqlLet, SqlTerm
 from .scalars import is_true
 from .scopes import VisibleColumn
-from .types import SqlValue, null, variables_in
+from .timewindows import call_of, windowed
+from .types import SqlType, SqlValue, null, variables_in
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
     from .selects import SelectBlock
-
-
-_REFUSED = {
-    "sample": ("TABLESAMPLE", "a view of random rows would not be the same when it is computed again"),
-    "when": ("FOR SYSTEM_TIME", ""),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ def _joined(
             block.places.refuse("a RIGHT or FULL join with LATERAL", node)
         else:
             node = node if isinstance(node, sql.Lateral) else sql.Lateral(this=node, alias=node.args["alias"])
-            if join.args.get("side") == "LEFT" and not isinstance(node.this.unnest(), sql.Query):
+            if join.args.get("side") == "LEFT" and not isinstance(node.this.unnest(), sql.Query | sql.Values):
                 join, node = _kept(block, join)
             with reading(block, part.items, part.entries):
                 right = JoinedTables(*lateral(block, node))
@@ -87,13 +83,14 @@ def _joined(
 
 
 def _alone(block: SelectBlock, node: Expression) -> JoinedTables | None:
-    """One table; None for a subquery with a name that cannot be read without the tables before it, which is
-    LATERAL in DuckDB."""
-    mark, plain = block.output.mark(), isinstance(node.this, sql.Select | sql.SetOperation) and node.alias
+    """One table; None for a subquery or VALUES with a name that cannot be read without the tables before it,
+    which is LATERAL in DuckDB."""
+    mark, rows = block.output.mark(), node if isinstance(node, sql.Values) else node.this
+    plain = isinstance(rows, sql.Select | sql.SetOperation | sql.Values) and node.alias
     try:
         return _table(block, node)
     except SqlError as error:
-        more = any(value for key, value in node.args.items() if key not in ("this", "alias"))
+        more = any(value for key, value in node.args.items() if key not in ("this", "alias", "expressions"))
         if not plain or more or block.places.dialect.is_ansi or not isinstance(error.diagnostic, UnknownName):
             raise
     block.output.back(mark)
@@ -146,12 +143,9 @@ def _kept(block: SelectBlock, join: sql.Join) -> tuple[sql.Join, sql.Lateral]:
 def _table(block: SelectBlock, node: Expression) -> JoinedTables:
     """One table, or a subquery, or joins in parentheses."""
     if node.args.get("pivots"):
-        return _table(block, unfolded(node, lambda of: _columns(block, of), block.places))
+        return _table(block, unfolded(node, lambda of: list(_types(block, of)), block.places))
     alias = node.alias.lower() if node.alias else ""
     names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
-    for key, (what, why) in _REFUSED.items():
-        if node.args.get(key):
-            block.places.refuse(what, node, why)
     translator = block.translator
     match node:
         case sql.Table() if isinstance(node.this, sql.Identifier):
@@ -165,8 +159,13 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
         case sql.Table() if is_members(node):
             with reading(block, [], []):
                 return JoinedTables(*members(block, node))
+        case sql.Table() if call_of(node) is not None:
+            rows = windowed(node, lambda of: _types(block, of), block.places)
+            rows.set("joins", node.args.get("joins"))
+            return _table(block, rows)
         case sql.Table():
-            block.places.refuse(f"the table function {block.places.written(node.this)}", node)
+            call = block.places.written(node.this)
+            block.places.refuse(f"the table function {call}", node, function_instead(call.partition("(")[0]))
         case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
             used, translator.used = translator.used, None if names else translator.used
             part = _whole(block, _table(block, node.this), node.args.get("joins") or [])
@@ -198,11 +197,11 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
     block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
 
 
-def _columns(block: SelectBlock, node: Expression) -> list[str]:
-    """The names of the columns of a table."""
+def _types(block: SelectBlock, node: Expression) -> dict[str, SqlType]:
+    """The names of the columns of a table, and their types."""
     mark = block.output.mark()
     try:
-        return [each.name for each in _table(block, node).entries if not each.hidden]
+        return {each.name: each.value.type for each in _table(block, node).entries if not each.hidden}
     finally:
         block.output.back(mark)
 

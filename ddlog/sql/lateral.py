@@ -103,7 +103,7 @@ def _name(node: Expression) -> str:
 
 def lateral(block: SelectBlock, node: sql.Lateral) -> tuple[list[Item], list[VisibleColumn]]:
     """The clauses and columns of LATERAL, for the rows that the body has. Raises SqlError."""
-    if not isinstance(node.this.unnest(), sql.Query):
+    if not isinstance(node.this.unnest(), sql.Query | sql.Values):
         before = len(block.body.items)
         names, found = generated(block, node.this, bool(node.args.get("outer")))
         added, block.body.items[before:] = block.body.items[before:], []

@@ -228,8 +228,6 @@ def bracket(s: Scalars, node: Expression) -> SqlValue:
     (at,) = node.expressions
     is_text = s.value(node.this).type == VARCHAR
     if isinstance(at, sql.Slice):
-        if at.args.get("step") is not None:
-            s.places.refuse("a slice with a step", node)
         ends = [at.this or sql.Literal.number(1), at.expression or sql.Literal.number(-1)]
         if is_text:
             values = [s.text(node.this), *(s.brought(each, INTEGER, node) for each in ends)]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlglot import Dialect
 from sqlglot import expressions as sql
 
+from .timewindows import LENGTHS, read_arguments
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -98,10 +100,17 @@ def _is_word(node: Expression) -> bool:
     return is_name or isinstance(node, sql.Var | sql.JSONPath) or node.is_string
 
 
+_PARSER = whole(_DUCKDB.parser_class)
+
+
 class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
     """The parser of DuckDB's SQL."""
 
-    class Parser(whole(_DUCKDB.parser_class)):  # type: ignore[misc]
+    class Parser(_PARSER):  # type: ignore[valid-type,misc]
         FUNCTIONS: ClassVar = {
             n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n not in _NOT_OF_DUCKDB
+        } | {"ROW": lambda args: sql.Tuple(expressions=args)}
+        FUNCTION_PARSERS: ClassVar = {
+            **_PARSER.FUNCTION_PARSERS,
+            **dict.fromkeys(map(str.upper, LENGTHS), read_arguments),
         }

@@ -13,6 +13,7 @@ from ..errors.nearest import meant, nearest
 from ..syntax import Expr
 from ..syntax.templates import items, tree
 from . import conversions as c
+from .foreign import function_instead
 from .moments import present_of
 from .places import SqlPlaces
 from .scopes import QueryScope
@@ -114,7 +115,7 @@ class Scalars:
                     return self.queries.scalar(node)
                 case sql.Placeholder():
                     return self.queries.given(node)
-                case sql.ByteString() if not self.places.dialect.is_ansi:  # E'a\nb'
+                case sql.ByteString() | sql.RawString() if not self.places.dialect.is_ansi:  # E'a\nb', $$a$$
                     return c.string(node.this)
                 case sql.Lambda(expressions=[sql.Identifier() as whole]):  # f(j -> 'a'), of JSON
                     path = self.places.dialect.reader.to_json_path(node.this)
@@ -123,7 +124,6 @@ class Scalars:
                 return self.queries.present(node)
             translate = self.places.dialect.functions.get(type(node))
             if translate is not None:
-                self.check_read(node)
                 return translate(self, node)
         except c.BadLiteral as error:
             self.places.wrong(str(error), node)
@@ -141,15 +141,10 @@ class Scalars:
         classes = (each for each in dialect.functions if issubclass(each, sql.Func))
         known = {*dialect.named, *(name.lower() for each in classes for name in each.sql_names())}
         near = nearest(node.name.lower(), known) if isinstance(node, sql.Anonymous) else None
-        self.places.refuse(self.places.called(node), node, meant(near and near.upper()))
-
-    def check_read(self, node: Expression) -> None:
-        """Raises SqlError for a call with an argument that its translation would not read."""
-        from .functions import UNREAD
-
-        for key in UNREAD.get(type(node), ()):
-            if node.args.get(key):
-                self.places.refuse(f"{self.places.called(node)} with so many arguments", node)
+        called = self.places.called(node)
+        help = function_instead(called.removeprefix("the function "))
+        help = "write a struct, {'a': x, 'b': y}" if isinstance(node, sql.Tuple) else help
+        self.places.refuse(called, node, help or meant(near and near.upper()))
 
     def column(self, node: sql.Column) -> SqlValue:
         """A column, or the column of the select list that a later clause names."""
@@ -359,8 +354,6 @@ class Scalars:
 
     def within(self, node: sql.In) -> SqlValue:
         """IN a list or a subquery."""
-        if node.args.get("unnest") or node.args.get("field"):
-            self.places.refuse("IN of this form", node)
         left, query = node.this, node.args.get("query")
         if query is not None:
             parts = left.expressions if isinstance(left, sql.Tuple) else [left]

@@ -28,17 +28,6 @@ from .types import BOOLEAN, SqlValue
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-_REFUSED = {
-    "sample": "TABLESAMPLE",
-    "match": "MATCH_RECOGNIZE",
-    "into": "SELECT INTO",
-    "locks": "FOR UPDATE",
-    "connect": "CONNECT BY",
-    "prewhere": "PREWHERE",
-    "settings": "SETTINGS",
-    "format": "FORMAT",
-}
-
 
 class SelectBlock(Subqueries):
     """One SELECT in the making: its body, and the names that its expressions see."""
@@ -59,10 +48,6 @@ class SelectBlock(Subqueries):
     def query(self) -> SqlQuery:
         """The branches of the SELECT. Raises SqlError."""
         node = self.node
-        for key, what in _REFUSED.items():
-            if node.args.get(key):
-                found = node.args[key]
-                self.places.refuse(what, found[0] if isinstance(found, list) else found)
         _first_of_each(node)
         as_lists(node)
         quantiles_within_groups(node)
@@ -177,8 +162,6 @@ class SelectBlock(Subqueries):
         }
 
     def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
-        if star.args.get("ilike"):
-            self.places.refuse("* ILIKE", star)
         made = {each.alias.lower(): each.this for each in star.args.get("replace") or ()}
         names = {each.this.name.lower(): each.alias.lower() for each in star.args.get("rename") or ()}
         left_out = {each.name.lower() for each in star.args.get("except_") or ()}

@@ -12,7 +12,7 @@ from .calls import call, either, of_arguments
 from .lists import function
 from .regexps import check_pattern
 from .scalars import Scalars, Translate
-from .textfunctions import hexed, strings_joined
+from .textfunctions import escape_of, hexed, strings_joined
 from .types import BOOLEAN, INTEGER, VARCHAR, SqlType, SqlValue, list_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def concat(s: Scalars, node: Expression, first: Expression, *others: Expression)
 
 def like(s: Scalars, node: Expression) -> SqlValue:
     """LIKE, with a backslash before a sign that stands for itself, and LIKE ANY and ALL of several."""
-    escape, inner = ("\\", node) if not isinstance(node, sql.Escape) else (node.expression.name, node.this)
+    escape, inner = ("\\", node) if not isinstance(node, sql.Escape) else (escape_of(s, node), node.this)
     if isinstance(inner.expression, sql.Any | sql.All):
         several = inner.expression.this.unnest()
         patterns = several.expressions if isinstance(several, sql.Tuple) else [several]

@@ -21,7 +21,7 @@ _STATEMENT = {
     )
     for dialect, quoted in _QUOTED.items()
 }
-_DECLARES = re.compile(r"(?i)(CREATE|ATTACH|SET)\b")
+_DECLARES = re.compile(r"(?i)(CREATE|DROP|ATTACH|SET)\b")
 _ZONE = re.compile(r"SET\s+(?:SESSION\s+|GLOBAL\s+)?TimeZone\s*(?:=|\bTO\b)\s*'([^']*)'", re.IGNORECASE)
 _CHANGES = re.compile(
     r"(?i)(?:\(\s*)*(UPDATE|DELETE|MERGE|TRUNCATE|BEGIN|START|SELECT|FROM|VALUES|WITH|DESCRIBE|SHOW|EXPLAIN|PIVOT|UNPIVOT|TABLE|INSERT\s+OR)\b"

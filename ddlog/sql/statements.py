@@ -79,11 +79,9 @@ class ModuleTranslation:
         is_first, self.is_first = self.is_first, False
         self.note_written(node)
         match node:
-            case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
+            case sql.Create(kind="TABLE") if isinstance(node.this, sql.Schema) and node.expression is None:
                 self._table(node)
-            case sql.Create() if node.kind == "VIEW" or (
-                node.kind == "TABLE" and node.expression is not None
-            ):
+            case sql.Create(kind="VIEW" | "TABLE") if node.kind == "VIEW" or node.expression is not None:
                 self._view(node)
             case sql.Insert():
                 self._insert(node)
@@ -99,10 +97,20 @@ class ModuleTranslation:
                 return
             case sql.Create() if node.kind == "SCHEMA":
                 return  # a name before those of tables, and nothing else
+            case sql.Create() if node.kind == "INDEX" and not node.args.get("unique"):
+                Translator(self.places, self.output, None).source(
+                    node.this.args["table"], QueryNames(self.tables)
+                )
+            case sql.Drop() if node.args.get("exists") and not self._there(node):
+                return
             case _:
                 words = self.places.written(node).split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
+
+    def _there(self, node: sql.Drop) -> bool:
+        """Whether a DROP is of something that is declared before it."""
+        return any(qualified(each) in self.tables for each in node.find_all(sql.Table))
 
     def _set(self, node: sql.Set, is_first: bool) -> None:
         """SET TimeZone, which decides how all that follows is translated. Raises SqlError."""
@@ -149,7 +157,7 @@ class ModuleTranslation:
 
     def _table(self, node: sql.Create) -> None:
         name, relation = self._name(node.this, "table")
-        columns, key = list[SqlColumn](), list[str]()
+        columns, keys = list[SqlColumn](), list[list[str]]()
         rules: list[Expression] = []
         for part in node.this.expressions:
             each = part.expressions[0] if isinstance(part, sql.Constraint) and part.expressions else part
@@ -161,14 +169,16 @@ class ModuleTranslation:
                             errors.TwiceInSql(what="column", name=column.name, span=self.places.of(each))
                         )
                     columns.append(column)
-                    key += [column.name] if is_key else []
+                    keys += [[column.name]] if is_key else []
                 case sql.PrimaryKey():
-                    key += [part.name.lower() for part in each.expressions]
+                    keys.append([part.name.lower() for part in each.expressions])
                 case sql.ForeignKey() | sql.UniqueColumnConstraint() | sql.CheckColumnConstraint():
                     rules.append(each)
                 case _:
                     self.places.refuse(f"the constraint {self.places.written(each)[:40]}", each)
-        names = [column.name for column in columns]
+        if len(keys) > 1:
+            self.places.wrong("a table has one primary key: write PRIMARY KEY (a, b)", node.this)
+        names, key = [column.name for column in columns], keys[0] if keys else []
         for part in key:
             if part not in names:
                 self.places.wrong(f"the primary key has no column `{part}`", node.this)

@@ -53,10 +53,17 @@ def concat_ws(s: Scalars, node: Expression) -> SqlValue:
     return c.strict([separator], lambda x: tree("sql::concat_ws($, $)", x, made), VARCHAR)
 
 
+def escape_of(s: Scalars, node: sql.Escape) -> str:
+    """The letter behind ESCAPE of LIKE or ILIKE, or nothing. Raises SqlError."""
+    if not isinstance(node.this, sql.Like | sql.ILike) or len(node.expression.name) > 1:
+        s.places.refuse("ESCAPE of another operator than LIKE, or of several letters", node)
+    return str(node.expression.name)
+
+
 def like(s: Scalars, node: Expression) -> SqlValue:
     escape = ""
     if isinstance(node, sql.Escape):
-        escape, node = node.expression.name, node.this
+        escape, node = escape_of(s, node), node.this
     text, pattern = s.text(node.this), s.text(node.expression)
     call = "sql::ilike" if isinstance(node, sql.ILike) else "sql::like"
     found = _simple_like(text, pattern.constant) if call == "sql::like" and not escape else None

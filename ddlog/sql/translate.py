@@ -25,6 +25,7 @@ from ..errors.source import Source, Span
 from ..errors.unknown import UnknownName
 from ..syntax.stackroom import deep_recursion
 from .conversions import UTC, BadLiteral, begin_names, cast, in_zone, zone_called
+from .foreign import instead
 from .places import SqlError, SqlPlaces
 from .splitter import statements, zone_set
 
@@ -109,7 +110,8 @@ def _translated(
             problems = _syntax(error, part, places, whole)
         except RecursionError:
             problems = [errors.SqlTooDeep(limit=DEEPEST, span=_reading(parser, places))]
-        found += [replace(each, span=each.span or whole) for each in problems]
+        words = [token.text.upper() for token in part]
+        found += [_helped(replace(each, span=each.span or whole), words) for each in problems]
     found += module.finished()
     if found:
         raise DDlogError(in_order(found))
@@ -200,12 +202,21 @@ def _unread(
     return []
 
 
+def _helped(found: Diagnostic, words: Sequence[str]) -> Diagnostic:
+    """An error of a statement that is not understood, with what to write in its place."""
+    is_syntax = isinstance(found, errors.SqlSyntax) and words[:2] != ["CREATE", "TABLE"]
+    known = is_syntax or getattr(found, "what", "").startswith(("this statement", "the statement"))
+    return replace(found, help=instead(words)) if known and not found.help else found
+
+
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
     from .inheritedorder import inherit_orders
     from .statements import ModuleTranslation
+    from .unread import check_read
 
     assert isinstance(module, ModuleTranslation)
     try:
+        check_read(statement, module.places)
         inherit_orders(statement, module.places)
         module.add(statement)
     except BadLiteral as error:

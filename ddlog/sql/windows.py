@@ -167,14 +167,15 @@ def _parts(
     partition = list(node.args.get("partition_by") or ())
     order = node.args.get("order")
     spec = node.args.get("spec")
-    name = node.args.get("alias")
-    if name is not None:
-        named = block.windows.get(name.name.lower())
+    windows, base = dict(block.windows), node.args.get("alias")
+    while base is not None:
+        named = windows.pop(base.name.lower(), None)
         if named is None:
-            block.places.wrong(f"there is no window `{name.name}`", node)
+            block.places.wrong(f"there is no window `{base.name}`", node)
         partition = partition or list(named.args.get("partition_by") or ())
         order = order or named.args.get("order")
         spec = spec or named.args.get("spec")
+        base = named.args.get("alias")
     return node.this, partition, list(order.expressions) if order is not None else [], spec
 
 

@@ -147,7 +147,8 @@ def test_statements_behind_the_views_are_carried_out_once(
         ("CREATE VIEW v AS SELECT 1; INSERT INTO t VALUES ('UPDATE');", ""),
         ("UPDATE t SET a = 1; CREATE VIEW v AS SELECT 1;", ""),
         ("CREATE TABLE t (a TEXT);\nINSERT INTO t SELECT 'a' -- 1", "\nINSERT INTO t SELECT 'a' -- 1"),
-        ("CREATE TABLE t (a TEXT);INSERT INTO t VALUES ('a');\nCREATE VIEW v AS FROM t;\nTRUNCATE t;",
+        ("DROP TABLE IF EXISTS t;CREATE TABLE t (a TEXT);INSERT INTO t VALUES ('a');\n"
+         "CREATE VIEW v AS FROM t;\nTRUNCATE t;",
          "INSERT INTO t VALUES ('a');\n\nTRUNCATE t;"),
         ("CREATE TABLE t (a TEXT);INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING;",
          "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING;"),

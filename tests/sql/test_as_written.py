@@ -13,7 +13,7 @@ from ddlog.errors.source import Source
 from ddlog.sql.translate import translate
 
 from ..sqlpage import PAGE, page
-from .duck import Both, program_of
+from .duck import Both, bag, program_of
 
 TABLES = """
 CREATE TABLE t (pk INTEGER NOT NULL, a INTEGER, b INTEGER, s VARCHAR, x DOUBLE, m DECIMAL(6,2), d DATE, w TIMESTAMP);
@@ -25,7 +25,7 @@ SELECT SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 ELSE 0 END) AS x, SUM(CASE WH
 SELECT b, SUM(CASE WHEN a IN (SELECT c FROM p) THEN 1 END) AS x, COUNT(DISTINCT CASE WHEN a IN (SELECT c + 1 FROM p) THEN 1 END) AS y FROM t GROUP BY b
 SELECT b, SUM(a) FILTER (WHERE a > 1) AS x, COUNT(DISTINCT a) FILTER (WHERE a > (SELECT max(c) - 1 FROM p)) AS y FROM t GROUP BY ROLLUP (b)
 SELECT pk, rank() OVER (PARTITION BY a IN (SELECT c FROM p) ORDER BY b IN (SELECT c + 1 FROM p), pk) AS r FROM t
-SELECT pk, (a, b) < (2, 2) AS lt, (a, b) <= (1, NULL) AS le, (a, s) > (b, 'b') AS gt, (a, b) = (1, NULL) AS eq, (a, b) <> (1, 2) AS ne, (a, b) NOT IN ((1, 2), (3, NULL)) AS ni FROM t
+SELECT pk, (a, b) < (2, 2) AS lt, ROW(a, b) <= ROW(1, NULL) AS le, (a, s) > (b, 'b') AS gt, (a, b) = (1, NULL) AS eq, (a, b) <> (1, 2) AS ne, (a, b) NOT IN ((1, 2), (3, NULL)) AS ni FROM t
 SELECT t.pk, p.c FROM t LEFT JOIN p ON (t.a, t.b) = (p.c, p.k) WHERE (t.a, p.c) <> (1, 1)
 SELECT a, b, sum(x) AS n, grouping_id(a, b) AS g FROM t GROUP BY CUBE (a, b)
 SELECT t.pk, q.k FROM t ASOF LEFT JOIN (SELECT c, max(k) AS k FROM p GROUP BY c) q ON t.a >= q.c
@@ -52,7 +52,7 @@ SELECT k, (SELECT pk FROM (SELECT pk FROM t WHERE a = c ORDER BY b DESC, pk) LIM
 SELECT k, (WITH q(x) AS (SELECT b FROM t WHERE a = c) SELECT count(*) FROM t p WHERE EXISTS (SELECT 1 FROM (SELECT x FROM q WHERE x < (SELECT max(z.x) FROM q z)) WHERE x = p.b)) AS n FROM p
 SELECT pk FROM t WHERE pk IN (SELECT pk FROM (SELECT pk FROM t ORDER BY m DESC, pk) OFFSET 1)
 SELECT count(*) AS n FROM (SELECT pk FROM t ORDER BY pk) LIMIT 1
-SELECT pk, E'a\n\x41\'' AS e, hex(s) AS g, to_hex(a - 2) AS h, lcm(a, b) AS i, CASE WHEN a - 1 THEN 1 ELSE 2 END AS c, NOT x AS n FROM t WHERE b
+SELECT pk, $$it's$$ AS d, E'a\n\x41\'' AS e, hex(s) AS g, to_hex(a - 2) AS h, lcm(a, b) AS i, CASE WHEN a - 1 THEN 1 ELSE 2 END AS c, NOT x AS n FROM t WHERE b
 SELECT b, max(pk, 2) AS mx, min(m, 1) FILTER (WHERE b > 1) AS mn, arg_max(s, pk, 2) AS am, min_by(pk, pk, 2) AS an FROM t GROUP BY b
 SELECT a, b FROM t UNION BY NAME SELECT k AS b, c AS a FROM p UNION ALL BY NAME SELECT k AS z, 2.5 AS a FROM p
 SELECT pk, generate_series(1, a) AS q, unnest(range(b, 0, -2)) AS r, len(range(d, DATE '2020-12-31', INTERVAL 1 MONTH)) AS u FROM t
@@ -64,7 +64,7 @@ SELECT a, avg(w) AS q, median(d) AS r, quantile_cont(w, 0.3) AS u, avg(w) FILTER
 SELECT k, q.x, q.n FROM l LEFT JOIN LATERAL UNNEST(xs) WITH ORDINALITY AS q(x, n) ON n < 3
 SELECT m FROM t UNION SELECT b > 1 FROM t
 SELECT k, contains(xs, 2) AS a, array_has_any([1, k], xs) AS b, list_sort(xs, 'DESC', 'NULLS FIRST') AS c, list_concat(NULL, NULL) AS e, array_position(xs, 2) AS f, list_last(ss) AS g, ss[1] ~* 'A' AS h FROM l
-SELECT b, mean(a) AS m, fsum(x) AS f, list_first(list(pk ORDER BY pk)) AS g, strftime('%Y-%d', max(d)) AS h, make_timestamp(max(pk)) AS i FROM t GROUP BY b
+SELECT b, mean(a) AS m, sum(a) / count(a) AS z, fsum(x) AS f, list_first(list(pk ORDER BY pk)) AS g, strftime('%Y-%d', max(d)) AS h, make_timestamp(max(pk)) AS i FROM t GROUP BY b
 SELECT k, ARRAY(SELECT s FROM t WHERE a = c ORDER BY b DESC, pk LIMIT 3) AS x, [(SELECT max(pk) FROM t WHERE a = c)] AS y FROM p
 SELECT pk, k FROM t FULL JOIN p ON a = c AND k > (SELECT min(b) FROM t z WHERE z.a = c) AND pk NOT IN (SELECT c FROM p WHERE c > 2)
 SELECT pk FROM t ANTI JOIN p ON b < k AND EXISTS (SELECT 1 FROM t z WHERE z.a = p.c AND z.pk <> t.pk)
@@ -352,6 +352,25 @@ def refusal(query: str) -> str:
             "UNNEST(xs) q(e",
         ),
         (
+            "SELECT to_char(w, 'YYYY Month') FROM t",
+            "the pattern YYYY Month of TO_CHAR is not supported: there are YYYY, YY, MM, DD, DDD, HH, HH12, "
+            "HH24, MI, SS, MS, US, AM, PM, Mon, Dy, FMMonth, FMDay: to_char(w, 'YYYY Month'",
+        ),
+        (
+            "SELECT s SIMILAR TO '(a|b)!%' ESCAPE '!' FROM t",
+            "ESCAPE of another operator than LIKE, or of several letters is not supported: "
+            "s SIMILAR TO '(a|b)!%' ESCAPE '!'",
+        ),
+        (
+            "SELECT * FROM TUMBLE(t, s, INTERVAL 1 HOUR)",
+            "TUMBLE by `s` is not defined for VARCHAR: s",
+        ),
+        (
+            "SELECT * FROM jsonb_array_elements(s)",
+            "the table function JSONB_ARRAY_ELEMENTS(s) is not supported: write FROM JSON_EACH(x) q: q.value"
+            ": jsonb_array_elements(s",
+        ),
+        (
             "SELECT m // 2 FROM t",
             "// of other numbers than integers is not supported: write FLOOR(x / y) or TRUNC(x / y): m // 2",
         ),
@@ -470,6 +489,32 @@ time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
 def test_no_argument_is_left_out(call: str) -> None:
     with pytest.raises(DDlogError, match=r"supported|takes|not SQL|not defined"):
         translate(Source("v.sql", f"{TABLES}CREATE VIEW v AS SELECT {call} AS x FROM t;"))
+
+
+WINDOWS = {
+    "TUMBLE(t, w, INTERVAL '7' MINUTE)": (7 * 60, 7 * 60, "w"),
+    "TABLE(HOP(TABLE t, DESCRIPTOR(w), INTERVAL 40 SECOND, INTERVAL 100 SECOND)) AS t": (40, 100, "w"),
+    "HOP((SELECT * FROM t), d, INTERVAL 36 HOUR, INTERVAL 12 HOUR) AS t": (36 * 3600, 12 * 3600, "d"),
+}
+"""Tables with windows of time: the seconds of steps, and of lengths, and the column of times."""
+
+
+def test_rows_are_in_the_windows_that_contain_their_times() -> None:
+    both, chosen = Both(TABLES, {"v": "SELECT 1"}), random.Random(7)
+    for number, (text, (step, length, by)) in enumerate(WINDOWS.items()):
+        first, last = f"epoch({by}) - {length}", f"epoch({by})"
+        starts = f"generate_series((floor(({first}) / {step})::BIGINT + 1), floor({last} / {step})::BIGINT)"
+        start = f"make_timestamp(n * {step} * 1000000)"
+        inner = f"(SELECT pk, unnest({starts}) AS n FROM t)"
+        duck = f"SELECT pk, {start} AS b, {start} + to_seconds({length}) FROM {inner}"
+        both.add(f"w{number}", f"SELECT t.pk, window_start, window_end FROM {text}", duck)
+    held = rows(chosen, 30)
+    both.change({"t": held}, {})
+    both.change({"t": rows(chosen, 5)}, {"t": held[::2]})
+    assert both.differences() == []
+    for number, text in enumerate(WINDOWS):
+        asked = both.session.select(f"SELECT t.pk, window_start, window_end FROM {text}")
+        assert bag(asked.rows) == bag(both.duck.execute(both.views[f"w{number}"]).fetchall())
 
 
 def test_the_page_of_functions_is_that_of_the_tables() -> None:

@@ -23,7 +23,7 @@ VIEWS = {
     " count(*) OVER () AS c, avg(b) OVER (ORDER BY k ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS m FROM r",
     "w3": "SELECT k, lag(b) OVER (ORDER BY k) AS l, lead(b, 2) OVER (PARTITION BY a ORDER BY k) AS m,"
     " first_value(b) OVER w AS f, last_value(k) OVER w AS z, nth_value(k, 2) OVER w AS h FROM r"
-    " WINDOW w AS (PARTITION BY a ORDER BY k)",
+    " WINDOW v AS (PARTITION BY a), w AS (v ORDER BY k)",
     "w4": "SELECT a, sum(sum(b)) OVER (ORDER BY a) AS s, rank() OVER (ORDER BY count(*)) AS q FROM r"
     " GROUP BY a",
     "w5": "SELECT * FROM (SELECT a, k, row_number() OVER (PARTITION BY a ORDER BY k DESC) AS n FROM r) q"
