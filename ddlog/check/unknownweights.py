@@ -21,7 +21,7 @@ def unknown_weights(
     typedefs: TypeDefs,
     externs: Container[str],
 ) -> Iterator[UnknownWeights]:
-    """The warnings about the rules of some strata; `externs` are the modules with Python code of the program."""
+    """The warnings about the rules of some strata; `externs` are the modules with Python code."""
     readers = WeightReaders(functions, typedefs, externs)
     for stratum in strata:
         inner = stratum.relations if stratum.recursive else ()
