@@ -101,8 +101,8 @@ def _both(
     merged = equal_values(every, functions, rules_of_all, grouping)
     diagnostics[:] = [*explained(diagnostics, merged), *merged, *products(every, rules_of_all, grouping)]
     typedefs = {**instances.erased(dict(environment.typedefs)), **program.typedefs}
-    diagnostics += unknown_weights(strata, functions, typedefs)
     environment.externs = {**environment.externs, **program.externs}
+    diagnostics += unknown_weights(strata, functions, typedefs, environment.externs)
     made = replace(
         program,
         typedefs=typedefs,

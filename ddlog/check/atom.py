@@ -25,14 +25,15 @@ from .pattern import by_field, by_position
 from .streams import read_in_body
 
 
-def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
-    """The relation of an atom, or an error; a location is an error too."""
+def relation_named(context: Context, atom: syntax.Atom, otherwise: str = "") -> core.Relation | None:
+    """The relation of an atom, or an error, with the help `otherwise` if no name is like it; a location is an
+    error too."""
     if atom.location is not None:
         context.report(errors.unsupported.Unsupported(span=atom.span, what="a location `@` is"))
     environment = context.environment
     relation = environment.relation(atom.relation, context.module)
     if relation is None:
-        hint = environment.suggest(atom.relation, environment.names(RELATIONS, context.module))
+        hint = environment.suggest(atom.relation, environment.names(RELATIONS, context.module)) or otherwise
         context.report(
             environment.misnamed(RELATIONS, atom.relation, atom.name_span, context.module)
             or errors.names.UnknownRelation(span=atom.name_span, name=atom.relation, help=hint)

@@ -237,7 +237,7 @@ def _operator(
                 errors.patterns.NotAnExpression(span=span, text=span.text(), help="write `ref_new(...)`")
             )
         case syntax.Unary("-", syntax.TypedExpr(syntax.IntLit(number, None) as arg, written, _), span) if (
-            isinstance(context.written(written), Signed)
+            number >= 0 and isinstance(context.written(written), Signed)
         ):  # `-128: s8`, though 128 is none
             return check(context, replace(arg, value=-number, span=span), scope, context.written(written))
         case syntax.Unary(op, arg, span):

@@ -19,7 +19,8 @@ from .streams import check_head, check_present
 def head(body: BodyBuilder, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head] | None:
     """A head: an expression for each column."""
     context = body.context
-    relation = relation_named(context, term)
+    how = f"declare it: `output relation {term.relation}(column: type, …)`"
+    relation = relation_named(context, term, how)
     check_present(context, term)
     if relation is None:
         return None

@@ -138,7 +138,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     diagnostics[:] = [*explained(diagnostics, merged), *merged]
     diagnostics += products(declared, rules, grouping)
     typedefs = instances.erased(dict(environment.typedefs))
-    diagnostics += unknown_weights(strata, instances.functions, typedefs)
+    diagnostics += unknown_weights(strata, instances.functions, typedefs, environment.externs)
     diagnostics += unused_relations(declared, rules, indexes.values(), _library_relations(modules))
     return Elaborated(
         typedefs,

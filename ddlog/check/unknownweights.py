@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import core
@@ -16,10 +16,13 @@ from ..values import TypeDefs
 
 
 def unknown_weights(
-    strata: Sequence[core.Stratum], functions: Mapping[str, core.Function], typedefs: TypeDefs
+    strata: Sequence[core.Stratum],
+    functions: Mapping[str, core.Function],
+    typedefs: TypeDefs,
+    externs: Container[str],
 ) -> Iterator[UnknownWeights]:
-    """The warnings about the rules of some strata."""
-    readers = WeightReaders(functions, typedefs)
+    """The warnings about the rules of some strata; `externs` are the modules with Python code."""
+    readers = WeightReaders(functions, typedefs, externs)
     for stratum in strata:
         inner = stratum.relations if stratum.recursive else ()
         for rule in stratum.rules:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _PATIENCE = 1.0  # seconds before progress is shown
 _INTERVAL = 10.0  # seconds between the lines where there is no terminal
 _WIDTH = 70  # of a rule's text
+_MANY = 10_000  # iterations of a recursion that may have no end
 
 
 class ProgressLine:
@@ -53,6 +54,8 @@ class ProgressLine:
             seconds = time.monotonic() - since
             rate = f", {(rows - before) / seconds:,.0f} a second" if rows > before and seconds >= 0.1 else ""
             parts.append(f"{rows:,} rows{rate}")
+        if iteration >= _MANY:
+            parts.append("`--max-iterations N` ends a recursion without an end")
         return ", ".join(parts)
 
     def __enter__(self) -> ProgressLine:

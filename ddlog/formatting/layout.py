@@ -11,6 +11,7 @@ from typing import TypeAlias
 from .comments import at_margin
 
 STEP = 4  # of indentation
+_DEEPEST = 60  # columns of indentation: lists in lists in lists stand below each other from there
 
 
 @dataclass(slots=True)
@@ -134,7 +135,7 @@ class Layout:
                 case Close():
                     modes.pop()
                 case Indent(by, here):
-                    margins.append(column if here else margins[-1] + by)
+                    margins.append(column if here else min(margins[-1] + by, max(margins[-1], _DEEPEST)))
                 case Dedent():
                     margins.pop()
         return "".join(found)

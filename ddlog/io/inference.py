@@ -18,7 +18,7 @@ from .dialects import DELIMITED, TABLES, map_text
 from .faults import CellFault
 from .files import FactFile
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
-from .header import SAMPLE
+from .header import SAMPLE, column_places
 from .inferredtypes import InferredTypes, field_names, type_name
 from .jsonfiles import items_of
 from .places import file_at
@@ -153,13 +153,10 @@ def _repeats_names(cells: Sequence[str], rows: Sequence[Any]) -> bool:
 def _declared(
     relation: str, place: str, columns: Sequence[_Column], options: list[str], are_texts: bool
 ) -> Inferred:
-    names = field_names([column.there for column in columns])
-    folded = [column.there.lower() for column in columns]
-    renamed = [
-        (name, column.there)
-        for name, column in zip(names, columns, strict=True)
-        if name != column.there.lower() or folded.count(name) > 1
-    ]
+    there = [column.there for column in columns]
+    names = field_names(there)
+    found = enumerate(column_places(there, names))  # without a map
+    renamed = [(names[at], there[at]) for at, place in found if place != at]
     if renamed:
         options = [*options, f"map={map_text(renamed)}"]
     types = InferredTypes(relation, are_texts)

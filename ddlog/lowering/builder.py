@@ -37,7 +37,7 @@ class CircuitBuilder:
     @cached_property
     def readers(self) -> WeightReaders:
         """The functions that look at the weights of groups."""
-        return WeightReaders(self.program.functions, self.program.typedefs)
+        return WeightReaders(self.program.functions, self.program.typedefs, self.program.externs)
 
     def add(self, node: Node, reads: Sequence[NodeRef], inside: bool = False) -> NodeRef:
         """Adds a node, to the body when it reads a node of the body; its sources are `local` ids."""

@@ -9,7 +9,7 @@ tuple or through a function that gives it back, each reading of weights there co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from ..codegen.analysis import free_variables
 from ..core import (
@@ -38,10 +38,13 @@ from ..values.closures import parts_of
 
 
 class WeightReaders:
-    """Tells which expressions read weights, given the functions of a program."""
+    """Tells which expressions read weights, given the functions of a program. An extern function of one of
+    the modules `externs` may read those of each group that it is given; one of the library reads none."""
 
-    def __init__(self, functions: Mapping[str, Function], typedefs: TypeDefs) -> None:
-        self._functions = functions
+    def __init__(
+        self, functions: Mapping[str, Function], typedefs: TypeDefs, externs: Container[str]
+    ) -> None:
+        self._functions, self._externs = functions, externs
         self._typedefs = typedefs
         self._holding: dict[Type, bool] = {}
         self._looking: dict[str, bool] = {}
@@ -64,6 +67,8 @@ class WeightReaders:
                 each = self._functions[function]
                 if each.body is not None:
                     waiting.append((each.body, each.parameters[place].name))
+                elif each.module in self._externs:
+                    return True
             seen |= found
         return False
 
@@ -116,15 +121,18 @@ class WeightReaders:
                 new = set() if body is None else called(body) - reached
                 reached |= new
                 waiting += new
-            bodies = [self._functions[each].body for each in reached]
             self._looking[function] = any(
-                self._looks_here(each)
-                for body in bodies
-                if body is not None
-                for each in descendants(body)
-                if not isinstance(each, Call | Closure)
-            )
+                self._looks_here(part)
+                for each in map(self._functions.__getitem__, reached)
+                for part in (() if each.body is None else descendants(each.body))
+                if not isinstance(part, Call | Closure)
+            ) or any(self._is_given_groups(self._functions[each]) for each in reached)
         return self._looking[function]
+
+    def _is_given_groups(self, function: Function) -> bool:
+        """Whether a function is an extern one of the program that takes groups."""
+        is_own = function.body is None and function.module in self._externs
+        return is_own and any(self.holds(each.type) for each in function.parameters)
 
 
 def second_is_read(rest: Iterable[Clause], heads: Iterable[Expr], pair: str) -> bool:

@@ -23,6 +23,7 @@ def parse_program(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     """The declarations of a program that could be read, and all errors of syntax."""
     parser = _Parser(source, "module")
     parser.run()
+    parser.tokens.clear()  # many, in a cycle of objects, while the collector pauses
     span = parser.places.span(0, len(source.text))
     return ast.Module(tuple(parser.declarations), span, parser.hidden), parser.errors()
 

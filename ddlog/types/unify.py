@@ -153,12 +153,11 @@ class Substitution:
 
     def resolve(self, type_: Type) -> Type:
         """The type with every unknown resolved as far as known."""
+        return rebuild(type_, self._known)
 
-        def leaf(variable: TypeVar) -> Type:
-            known = self.shallow(variable)
-            return known if isinstance(known, TypeVar) else rebuild(known, leaf)
-
-        return rebuild(type_, leaf)
+    def _known(self, unknown: TypeVar) -> Type:
+        known = self.shallow(unknown)
+        return known if isinstance(known, TypeVar) else self.resolve(known)
 
     def literal(self, type_: Type) -> LiteralSort | None:
         """The restriction of an unknown type; None for others."""

@@ -144,6 +144,7 @@ def test_progress_without_a_terminal(
         told = ""
         with progress.ProgressLine(quiet) as line:
             line("reading Edge", 0, 1000)
+            assert "--max-iterations" not in line._text()
             time.sleep(0.2)
             while not quiet and "\n" not in told:  # the test has a time limit
                 time.sleep(0.01)
@@ -153,6 +154,8 @@ def test_progress_without_a_terminal(
         told += capsys.readouterr().err
         assert bool(told) != quiet
         assert all(re.match(r"\d+ s: reading Edge, 1,000 rows", each) for each in told.splitlines())
+        line("Path", 10_000, 20_000)
+        assert "--max-iterations" in line._text()
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,12 @@ def test_width_and_lines() -> None:
     assert formatted(Source("", text), lines=(2, 2)) == text.replace("S( x ) :- A( x )", "S(x) :- A(x)")
 
 
+def test_lists_in_lists_are_indented_no_further_than_to_the_middle() -> None:
+    deep = f"R({'L{1, ' * 60}N{'}' * 60}).\n"
+    lines = formatted(Source("", deep)).splitlines()
+    assert max(len(each) - len(each.lstrip()) for each in lines) == 60
+
+
 def test_errors_of_syntax_are_told() -> None:
     with pytest.raises(DDlogError, match="expected"):
         formatted(Source("p.dl", "R(x) :- A(x)"))

@@ -107,7 +107,7 @@ def test_how_cells_are_written(
     found = inferred(capsys, f"{tmp_path}/f.csv")
     assert re.findall(r"^    \w+: (.*?),?  //", found, re.MULTILINE) == types
     (place,) = re.findall(r"--input '(.*?)'", found)
-    assert place.partition("?")[2].partition("&map=")[0] == options
+    assert place.partition("?")[2] == options
     with ddlog.compile(found).session() as session:
         session.load(place)
         assert session.size("F") == text.count("\n") - 1

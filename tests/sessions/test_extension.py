@@ -102,6 +102,25 @@ def test_an_extern_function_that_is_another_one_is_called_anew(tmp_path: Path) -
         assert rows(session, "B") == [(10,)]
 
 
+def test_an_extern_function_is_given_the_weights_of_a_group(tmp_path: Path) -> None:
+    program = tmp_path / "p.dl"
+    program.write_text("""
+        extern function total(g: Group<u8, u8>): s64
+        function twice(g: Group<u8, u8>): s64 { 2 * total(g) }
+        input relation A(a: u8, b: u8, c: u8)
+        output relation B(a: u8, n: s64, m: s64)
+        B(a, total(g), g.twice()) :- A(a, b, _), var g = b.group_by(a).
+    """)
+    program.with_suffix(".py").write_text("def total(g):\n    return sum(n for _, n in g.weighed())")
+    with ddlog.compile(program).session() as session:
+        session.insert("A", (1, 2, 3), (1, 2, 4), (1, 3, 4))
+        session.commit()
+        assert rows(session, "B") == [(1, 3, 6)]
+        session.delete("A", (1, 2, 3))
+        session.commit()
+        assert rows(session, "B") == [(1, 2, 4)]
+
+
 @pytest.mark.parametrize(("kept", "more"), [(thresholds.KEPT_ANSWERS, 0), (0, 5)])
 def test_a_load_calls_a_function_once_for_equal_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, more: int

@@ -56,6 +56,7 @@ RULES = [
         "O(k, c as bit<2>) :- T(k, n), var c = n.group_by(k).count().",
     ),
     ("for (x in N) (var a, _) = (x + 1, x) in O(a, x)", "O(x + 1, x) :- N[x]."),
+    ("for (x in N) var y = x, z: bit<2> = y + 1, (var w, _) = (z, x) in O(y, w)", "O(x, x + 1) :- N[x]."),
     ("for (x in O(_, 0)) for (T{x.x, n} in T) O(n, 0) for (x in N) O(x, 0)",
      "O(n, 0) :- O(x, 0), T(x, n). O(x, 0) :- N[x]."),
 ]  # fmt: skip
