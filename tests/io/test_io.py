@@ -206,6 +206,8 @@ ERRORS: list[tuple[str, str | bytes, Relation, str]] = [
     ("Edge.jsonl", "[1, null]\n", EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found null"),
     ("Edge.jsonl", '[1, "x"]\n', EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found 'x'"),
     ("Edge.json", "[[1, 2] [3, 4]]\n", EDGE, "Edge.json:1:9: expected `,` or `]` in the array of rows"),
+    ("Edge.json", "[[1, 2],", EDGE, "Edge.json:1:9: this is not JSON: Expecting value"),
+    ("Edge.json", "[[1, 2]]\n[[3, 4]]", EDGE, "Edge.json:2:1: nothing may follow the array of rows"),
     ("Edge.parquet", "nothing", EDGE, "Edge.parquet: this cannot be read as parquet"),
     ("Edge.arrow", "nothing", EDGE, "Edge.arrow: this cannot be read as arrow"),
     ("Thing.tsv", "1\tBlob\t[]\tnull\n", THING, "Thing.tsv:1:3: expected Shape: expected Shape: `Dot{…}`"),
