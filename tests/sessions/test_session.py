@@ -431,8 +431,8 @@ def test_any_transactions_give_what_a_model_says(operations: list[tuple[str, str
 
 
 def test_threads_that_share_a_session_wait_for_each_other() -> None:
-    session, failed = ddlog.compile(PATHS).session(), []
-    interval = sys.getswitchinterval()
+    session, interval = ddlog.compile(PATHS).session(), sys.getswitchinterval()
+    failed: list[Exception] = []
 
     def use(first: int) -> None:
         try:
