@@ -83,19 +83,21 @@ def _parse_and_act(argv: Sequence[str] | None) -> int:
 
 def _cannot_write(error: OSError) -> int:
     with suppress(OSError):
-        print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        place = "the output" if error.filename is None else error.filename
+        print(f"error: cannot write {place}: {error.strerror or error}", file=sys.stderr)
     return USER_ERROR
 
 
 def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
     """Runs a command; errors are printed, not raised."""
     from ..errors.diagnostics import DDlogError, render
+    from .notes import in_color
 
     try:
         return act(arguments)
     except DDlogError as error:
         sys.stdout.flush()
-        print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr)
+        print(render(error.diagnostics, color=in_color(sys.stderr)), file=sys.stderr)
         if sys.stderr.isatty():
             from ..errors.codes import code_of
 
@@ -124,7 +126,7 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
 
             diagnostic = diagnose(error)
             if diagnostic is not None:
-                print(render([diagnostic], color=sys.stderr.isatty()), file=sys.stderr)
+                print(render([diagnostic], color=in_color(sys.stderr)), file=sys.stderr)
                 return USER_ERROR
         from ..errors.diagnostics import internal_error_text
 

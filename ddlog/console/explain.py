@@ -15,7 +15,7 @@ from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from .launch import loaded
-from .notes import noting
+from .notes import in_color, noting
 from .options import NO_STATE, StateOptions
 from .progress import ProgressLine
 
@@ -103,17 +103,13 @@ def _in_form(found: Sequence[Explanation], form: str, options: ExplainOptions) -
             return "".join(each.dot() for each in found)
         case "html":
             return found[0].html(found[1:])
-    color = _in_color(options)
+    color = options.output is None and in_color(sys.stdout)
     lines: list[str] = []
     for number, each in enumerate(found, 1):
         if options.all:
             lines.append(f"derivation {number} of {len(found)}")
         lines += each.lines(color=color)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _in_color(options: ExplainOptions) -> bool:
-    return options.output is None and sys.stdout.isatty()
 
 
 def _write(text: str, output: str | None) -> None:

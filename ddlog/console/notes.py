@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TextIO, TypeAlias
 
 from ..errors.diagnostics import Diagnostic, render
 from ..errors.visible import visible
 
 Note: TypeAlias = Callable[[str], None]
 """Tells the user something."""
+
+
+def in_color(stream: TextIO) -> bool:
+    """Whether what is printed to a stream is in color: on a terminal, unless NO_COLOR is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def noting(quiet: bool) -> Note:
@@ -25,7 +31,7 @@ def warning(quiet: bool) -> Callable[[Sequence[Diagnostic]], None]:
 
 def _warn(warnings: Sequence[Diagnostic]) -> None:
     if warnings:
-        print(render(warnings, color=sys.stderr.isatty()), file=sys.stderr)
+        print(render(warnings, color=in_color(sys.stderr)), file=sys.stderr)
 
 
 def _tell(text: str) -> None:

@@ -28,7 +28,7 @@ from ..sessions.runtimeviews import changes_views
 from ..sessions.session import Session
 from .deltas import Delta, shows
 from .exits import heard
-from .notes import Note, noting, warning
+from .notes import Note, in_color, noting, warning
 from .printer import row_lines
 from .progress import ProgressLine
 from .shellcommands import SHELL_COMMANDS, shell_commands
@@ -78,7 +78,7 @@ class Shell:
         self.session, self._progress, self._delta, self._format = session, progress, delta, format
         self._warned, self._note = warning(quiet), noting(quiet)
         self._interpreter = Interpreter(
-            session, self._show, self._changed, self._outputs(), color=sys.stdout.isatty(),
+            session, self._show, self._changed, self._outputs(), color=in_color(sys.stdout),
             warned=self._warned, lines=row_lines(format),
         )  # fmt: skip
         self._reader = self._new_reader()
@@ -314,7 +314,7 @@ class Shell:
         except DDlogError as error:
             self._page()
             self._discard()
-            print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr, flush=True)
+            print(render(error.diagnostics, color=in_color(sys.stderr)), file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             heard()
             self._lines.clear()

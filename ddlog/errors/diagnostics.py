@@ -23,6 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from string import Formatter
 from typing import Any, ClassVar
 
@@ -107,6 +108,7 @@ _FILLER = _Filler()
 
 
 _PACKAGES = ("ddlog", "engine", "stdlib")
+_MAGIC = "get_ipython()"  # what IPython makes of a line or a cell of magic
 
 
 class DDlogError(Exception):
@@ -121,13 +123,18 @@ class DDlogError(Exception):
         return render(self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
-        """The lines that IPython prints for this error: places in the user's own code, and the message."""
+        """The lines that IPython prints for this error: the user's own code up to the call of ddlog, and the
+        message. A line of magic has its place in the message."""
         from traceback import extract_tb
 
         home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-        parts = (f"{os.sep}IPython{os.sep}", *(os.path.join(home, each, "") for each in _PACKAGES))
-        own = [each for each in extract_tb(self.__traceback__) if not any(p in each.filename for p in parts)]
-        return [*(f"line {each.lineno}: {each.line}" for each in own), *str(self).split("\n")]
+        ours = tuple(os.path.join(home, each, "") for each in _PACKAGES)
+        called = takewhile(lambda frame: not frame.filename.startswith(ours), extract_tb(self.__traceback__))
+        own = [each for each in called if f"{os.sep}IPython{os.sep}" not in each.filename]
+        lines = (
+            f"line {each.lineno}: {each.line}" for each in own if not (each.line or _MAGIC).startswith(_MAGIC)
+        )
+        return [*lines, *str(self).split("\n")]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -27,7 +28,7 @@ class FactFile:
     dialect: Dialect = PLAIN
     url: str = ""
     fetch: Callable[[], bytes] | None = None
-    """Fetches the bytes of a file that is elsewhere. Raises DDlogError."""
+    """Fetches the bytes of a file that is elsewhere, or can be read only once. Raises DDlogError, OSError."""
 
     @property
     def shown(self) -> str:
@@ -42,6 +43,12 @@ class FoundFacts:
     files: tuple[FactFile, ...]
     missing: tuple[str, ...]
     ignored: tuple[Path, ...]
+
+
+def file_of(relation: str, path: Path, format: str, compressed: bool) -> FactFile:
+    """The file of a relation at a path. What a pipe gives is kept: messages may read it again."""
+    fetch = None if path.is_file() else cache(path.read_bytes)
+    return FactFile(relation, path, format, compressed, fetch=fetch)
 
 
 def split_name(path: Path) -> tuple[str, str, bool] | None:
@@ -78,7 +85,7 @@ def find_facts(
     problems: list[Diagnostic] = []
     found: dict[str, list[Path]] = {}
     ignored: list[Path] = []
-    if folder.is_file():
+    if folder.exists() and not folder.is_dir():
         raise DDlogError([_misnamed(folder, inputs, others)])
     for path in _entries(folder):
         name = _relation_name(path)
@@ -143,7 +150,7 @@ def _parts(relation: str, path: Path, problems: list[Diagnostic]) -> Iterator[Fa
     named = split_name(path)
     if not path.is_dir():
         assert named is not None
-        yield FactFile(relation, path, named[1], named[2])
+        yield file_of(relation, path, *named[1:])
         return
     if named is not None and named[1] != "parquet":
         problems.append(errors.DirectoryForFile(path=str(path)))
@@ -153,4 +160,4 @@ def _parts(relation: str, path: Path, problems: list[Diagnostic]) -> Iterator[Fa
         if split is None or part.is_dir():
             problems.append(no_format(part))
         else:
-            yield FactFile(relation, part, split[1], split[2])
+            yield file_of(relation, part, *split[1:])

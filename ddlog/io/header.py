@@ -127,11 +127,14 @@ def _wrong_header(
 ) -> CellFault:
     known = {plain_name(name) for name in names}
     plain = [plain_name(cell) for cell in cells]
+    missing = next(
+        (name for name, at in zip(names, column_places(cells, names), strict=True) if at is None), None
+    )
     for position, cell in enumerate(plain):
         if cell not in known or plain.index(cell) < position:
             what = "twice in the header" if cell in known else f"no column of {relation.name}"
             message = f"`{cells[position]}` is {what}; the columns are {', '.join(names)}"
-            return CellFault(message, record.line, record.column(position), record.text)
-    missing = next(name for name, at in zip(names, column_places(cells, names), strict=True) if at is None)
+            help = "`?extra=ignore` leaves out such columns" if cell not in known and missing is None else ""
+            return CellFault(message, record.line, record.column(position), record.text, help=help)
     message = f"the header lacks the column `{missing}` of {relation.name}"
     return CellFault(message, record.line, 1, record.text)

@@ -108,7 +108,7 @@ def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Itera
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
     position = _skip(text, position + 1) if array else position
-    while position < len(text) and not (array and text[position] == "]"):
+    while text[position : position + 1] != "]" if array else position < len(text):
         try:
             item, end = STRICT.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
@@ -125,6 +125,8 @@ def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Itera
             position = _skip(text, position + 1)
         elif array and text[position : position + 1] != "]":
             raise fault_at(text, position, "expected `,` or `]` in the array of rows")
+    if array and (rest := _skip(text, position + 1)) < len(text):
+        raise fault_at(text, rest, "nothing may follow the array of rows")
 
 
 def _problem(error: ValueError | RecursionError) -> str:

@@ -28,13 +28,13 @@ from ..errors.spark import OnlySparkReads
 from ..errors.unknown import unknown_relation
 from .archives import find_members, member_of
 from .dialects import PLAIN, Dialect, check_fits, split_options
-from .files import NO_NAMES, FactFile, FoundFacts, find_facts, no_format, split_name
+from .files import NO_NAMES, FactFile, FoundFacts, file_of, find_facts, no_format, split_name
 from .formats import FORMATS
 from .remote import WEB, files_at
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-_TABLE = re.compile(r"(?:[\w$-]+|`[^`]+`)(?:\.(?:[\w$-]+|`[^`]+`))*\Z")
+_TABLE = re.compile(r"(?:[\w$][\w$-]*|`[^`]+`)(?:\.(?:[\w$-]+|`[^`]+`))*\Z")
 _ENDINGS = (*FORMATS, "orc", "zip", "txt", "dat", "xls", "bz2", "zst")  # those of files, not of tables
 
 
@@ -84,7 +84,7 @@ def _parse(
 
 def _named_after(text: str, inputs: Sequence[str], originals: Mapping[str, str]) -> str | None:
     """The input relation that a file has its name of; None for a folder, and for any other file."""
-    found = split_name(Path(text)) if os.path.isfile(text) else None
+    found = split_name(Path(text)) if os.path.exists(text) and not os.path.isdir(text) else None
     if found is None:
         return None
     name = found[0] if found[0] in inputs else originals.get(found[0].lower(), "")
@@ -229,7 +229,7 @@ def _one(relation: str, path: Path) -> FactFile:
     name = split_name(path)
     if name is None or path.is_dir():
         raise DDlogError([no_format(path)])
-    return FactFile(relation, path, name[1], name[2])
+    return file_of(relation, path, *name[1:])
 
 
 def total_size(places: Sequence[Place]) -> list[tuple[int, str, bool]]:

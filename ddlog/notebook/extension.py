@@ -17,7 +17,7 @@ from ..commands.sqlreader import begins_sql
 from ..engine.circuit import Circuit
 from ..engine.svg import to_svg
 from ..engine.text import to_text
-from ..errors.diagnostics import DDlogError, Diagnostic, in_order, render
+from ..errors.diagnostics import DDlogError, Diagnostic, render
 from ..errors.shell import NoRule
 from ..errors.source import Source
 from ..sessions.session import Session
@@ -26,8 +26,7 @@ from .cells import Cells
 
 _OPTION = re.compile(r"\s*(?:-s|--session)[ =](\w+)(?:\s+|\Z)")
 _display: Any = display
-_MESSAGE = "padding: .2em .6em; white-space: pre; overflow-x: auto; border-left: .3em solid "
-_COLORS = {"error": "#c0392b", "warning": "#b7791f"}
+_STYLE = "padding: .2em .6em; white-space: pre; overflow-x: auto; border-left: .3em solid #b7791f"
 
 
 def load_ipython_extension(ipython: InteractiveShell) -> None:
@@ -41,32 +40,19 @@ def _drawn(circuit: Circuit) -> dict[str, str]:
     return {"text/plain": to_text(circuit).rstrip("\n"), "image/svg+xml": to_svg(circuit)}
 
 
-class ToldError(DDlogError):
-    """An error whose message has been shown: its traceback is one line."""
-
-    def _render_traceback_(self) -> list[str]:
-        """The lines that IPython shows in place of the traceback."""
-        return [render(self.diagnostics[:1]).split("\n", 1)[0]]
-
-
-class Message:
-    """Diagnostics, as a notebook shows them."""
+class Warnings:
+    """Diagnostics that stop nothing, as a notebook shows them."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self._diagnostics = diagnostics
+        self._text = render(diagnostics)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        found = in_order(self._diagnostics)
-        parts = (
-            f'<pre style="{_MESSAGE}{_COLORS.get(each.severity, "#888")}">{escape(render([each]))}</pre>'
-            for each in found
-        )
-        return {"text/plain": render(found), "text/html": "".join(parts)}
+        return {"text/plain": self._text, "text/html": f'<pre style="{_STYLE}">{escape(self._text)}</pre>'}
 
 
 def _warn(diagnostics: Sequence[Diagnostic]) -> None:
     if diagnostics:
-        _display(Message(diagnostics))
+        _display(Warnings(diagnostics))
 
 
 @magics_class
@@ -106,11 +92,7 @@ class DDlogMagics(Magics):
             raise UsageError(
                 "%ddlog takes a query or commands, %%ddlog a cell of them or of a program: see %ddlog?"
             )
-        try:
-            shown = self._taken(name, text, (cell is not None and self._cell) or text)
-        except DDlogError as error:
-            _display(Message(error.diagnostics))
-            raise ToldError(error.diagnostics) from None
+        shown = self._taken(name, text, (cell is not None and self._cell) or text)
         for each in shown[:-1]:
             _display(each)
         return shown[-1] if shown else None

@@ -60,7 +60,8 @@ class Session(Inputs):
     """A running program. Use it as a context manager, or call `close`. All methods raise DDlogError.
 
     A transaction begins with the first change and ends with `commit` or `rollback`. Reading shows the state
-    of the last commit. There is one transaction, whichever threads use the session.
+    of the last commit. Several threads may use a session, and wait for each other. There is one transaction,
+    which `commit` ends with the changes of all of them.
     """
 
     def __init__(
@@ -312,7 +313,8 @@ class Session(Inputs):
         def frame() -> DataFrame:
             return frames_of(host, Ability.FRAMES_OUT).frame(declared.name)
 
-        stored = host.runtime.rows(declared.name)
+        with self.state.lock:
+            stored = host.runtime.rows(declared.name)
         return RelationView(declared, stored, partial(self._contains, declared), self.typedefs, frame)
 
     def _readable(self, name: str) -> Relation:
@@ -328,7 +330,8 @@ class Session(Inputs):
             row = row_of(value, declared, self.typedefs)
         except DDlogError:
             return False
-        return self.state.host.runtime.contains(declared.name, [row])[0]
+        with self.state.lock:
+            return self.state.host.runtime.contains(declared.name, [row])[0]
 
     def index(self, name: str) -> IndexView:
         """An index of the program, for look-ups: `session.index("ByFrom")["a"]`."""
@@ -344,7 +347,8 @@ class Session(Inputs):
         def no_frame() -> DataFrame:
             raise refused(host.offer.kind, Ability.LOOKUP_FRAMES)
 
-        return IndexView(index, program.relations[index.relation], host.runtime, self.typedefs, no_frame)
+        relation, lock = program.relations[index.relation], self.state.lock
+        return IndexView(index, relation, host.runtime, self.typedefs, no_frame, lock)
 
     def keeps(self, relation: str) -> bool:
         """Whether the session computes a relation, so that it can be read."""

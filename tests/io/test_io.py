@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ddlog
 from ddlog import values
 from ddlog.core import Relation
 from ddlog.errors.diagnostics import DDlogError
@@ -206,6 +209,8 @@ ERRORS: list[tuple[str, str | bytes, Relation, str]] = [
     ("Edge.jsonl", "[1, null]\n", EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found null"),
     ("Edge.jsonl", '[1, "x"]\n', EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found 'x'"),
     ("Edge.json", "[[1, 2] [3, 4]]\n", EDGE, "Edge.json:1:9: expected `,` or `]` in the array of rows"),
+    ("Edge.json", "[[1, 2],", EDGE, "Edge.json:1:9: this is not JSON: Expecting value"),
+    ("Edge.json", "[[1, 2]]\n[[3, 4]]", EDGE, "Edge.json:2:1: nothing may follow the array of rows"),
     ("Edge.parquet", "nothing", EDGE, "Edge.parquet: this cannot be read as parquet"),
     ("Edge.arrow", "nothing", EDGE, "Edge.arrow: this cannot be read as arrow"),
     ("Thing.tsv", "1\tBlob\t[]\tnull\n", THING, "Thing.tsv:1:3: expected Shape: expected Shape: `Dot{…}`"),
@@ -228,6 +233,17 @@ def test_a_line_and_a_caret_stand_below(tmp_path: Path) -> None:
         load(tmp_path / "Edge.facts", "1\t2\n10\tabc\nx\ty\n", EDGE)
     assert str(caught.value).splitlines()[1:3] == ["    10  abc", "        ^^^"]
     assert len(caught.value.diagnostics) == 3
+
+
+def test_what_a_pipe_gave_is_read_again_for_a_message(tmp_path: Path) -> None:
+    pipe = tmp_path / "Node.csv"
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=pipe.write_text, args=("id,name\n1,a\n1,b\n",))
+    thread.start()
+    program = ddlog.compile("input relation Node(id: u32, name: string) primary key (n) n.id")
+    with program.session() as session, pytest.raises(DDlogError, match=r"Node.csv:3:1: Node already has"):
+        session.load(pipe)
+    thread.join()
 
 
 def test_a_truncated_gz_is_an_error(tmp_path: Path) -> None:

@@ -88,10 +88,8 @@ def test_an_error_leaves_all_as_it_was(notebook: Notebook, code: str, place: str
     session = notebook.shell.user_ns["session"]
     before, program = list(session["Reach"]), session.program
     outputs, error = notebook.run(code)
-    text, html = outputs[0]["text/plain"], outputs[0]["text/html"]
-    assert place in text and "<pre" in html and html.count("^") == text.count("^")
-    assert isinstance(error, ddlog.DDlogError)
-    assert [line.count("\n") for line in error._render_traceback_()] == [0]  # type: ignore[attr-defined]
+    assert isinstance(error, ddlog.DDlogError) and place in str(error)
+    assert "\n".join(error._render_traceback_()) == str(error) and not outputs
     assert list(session["Reach"]) == before and session.program is program and not session.in_transaction
     assert notebook.texts("%%ddlog\nReach(a, c) :- Reach(a, b), Edge(b, c).").endswith("+1  1  3")
 
@@ -113,8 +111,8 @@ def test_braces_are_values_of_names(notebook: Notebook) -> None:
     assert notebook.texts("%ddlog -s other query P({name}, n)") == "n\n─\n1\n(1 row)"
     assert notebook.texts("%ddlog -s other why P({name}, n)").startswith('P("a\\"b", 1)  fact')
     assert "does not hold" in notebook.texts("%ddlog -s other why not P({name}, 3)")
-    outputs, _ = notebook.run("%ddlog -s other ? P({nobody}, n)")
-    assert "nobody is given none" in outputs[0]["text/plain"]
+    _, error = notebook.run("%ddlog -s other ? P({nobody}, n)")
+    assert "nobody is given none" in str(error)
 
 
 def test_a_warning_is_shown(notebook: Notebook) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import sys
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -23,6 +25,13 @@ from ddlog.commands.reader import CommandReader
 from ..engine.handmade import TEXT
 from ..engine.handmade import session as open_session
 from ..trying import trying
+
+PATHS = """
+input relation Edge(a: u32, b: u32)
+output relation Path(a: u32, b: u32)
+Path(a, b) :- Edge(a, b).
+Path(a, c) :- Path(a, b), Edge(b, c).
+"""
 
 
 @pytest.fixture(params=["inprocess", "reference", "remote"])
@@ -419,6 +428,31 @@ def test_any_transactions_give_what_a_model_says(operations: list[tuple[str, str
                         getattr(session, action)(*arguments)
                 else:
                     getattr(session, action)(*arguments)
+
+
+def test_threads_that_share_a_session_wait_for_each_other() -> None:
+    session, interval = ddlog.compile(PATHS).session(), sys.getswitchinterval()
+    failed: list[Exception] = []
+
+    def use(first: int) -> None:
+        try:
+            for at in range(first, first + 12):
+                session.insert("Edge", (at, at + 1))
+                session.commit()
+                _ = session.query("Path(x, y), Path(y, z), x > 3").rows
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=use, args=(first,)) for first in (0, 100, 200, 300)]
+    sys.setswitchinterval(1e-5)
+    try:
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failed and len(session["Edge"]) == 48
 
 
 def _apply_to_model(rows: Counter[Any], name: str, action: str, row: Any) -> bool:

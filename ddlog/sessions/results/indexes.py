@@ -11,6 +11,7 @@ is `whole[()]`. A look-up shows the state of the last commit at that time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ... import values
@@ -39,10 +40,12 @@ class IndexView:
         runtime: Runtime,
         typedefs: Mapping[str, TypeDef],
         frame: Callable[[], DataFrame],
+        lock: AbstractContextManager[object],
     ) -> None:
-        """`frame` gives the rows that a look-up finds as a frame of Spark, or raises DDlogError."""
+        """`frame` gives the rows that a look-up finds as a frame of Spark, or raises DDlogError. `lock` is
+        held by who changes the session."""
         self._index, self._relation, self._typedefs = index, relation, typedefs
-        self._runtime, self._frame = runtime, frame
+        self._runtime, self._frame, self._lock = runtime, frame, lock
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -61,13 +64,16 @@ class IndexView:
         for positions, value in zip(self._index.positions, key, strict=True):
             wanted.update(dict.fromkeys(positions, value))
         source = self._index.source
-        return self._view(self._runtime.find(source, wanted) if wanted else list(self._runtime.rows(source)))
+        with self._lock:
+            rows = self._runtime.find(source, wanted) if wanted else list(self._runtime.rows(source))
+            return self._view(rows)
 
     def all(self) -> RelationView:
         """The rows that any key finds."""
         same = [positions for positions in self._index.positions if len(positions) > 1]
-        rows = self._runtime.rows(self._index.source)
-        return self._view([row for row in rows if all(len({row[i] for i in each}) == 1 for each in same)])
+        with self._lock:
+            rows = self._runtime.rows(self._index.source)
+            return self._view([row for row in rows if all(len({row[i] for i in each}) == 1 for each in same)])
 
     def _view(self, rows: Sequence[Row]) -> RelationView:
         index, relation = self._index, self._relation

@@ -6,8 +6,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from ..asking.questions import Questions
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
-
-
-T = TypeVar("T")
 
 
 class UpdateIds:
@@ -79,23 +77,23 @@ class UpdateIds:
             self._ids.discard(self._keys.popleft())
 
 
-class Diagnosing(Generic[T]):
+class Diagnosing:
     """See `SessionState.diagnosing`. A class, as every change of an input comes here."""
 
-    __slots__ = ("_depth", "_failures", "_given", "_inside", "_state")
+    __slots__ = ("_depth", "_failures", "_inside", "_state")
 
-    def __init__(self, state: SessionState, given: T) -> None:
-        """`given` is the value that `with … as` binds."""
-        self._state, self._failures, self._given = state, state.host.offer.failures, given
+    def __init__(self, state: SessionState) -> None:
+        self._state, self._failures = state, state.host.offer.failures
 
-    def __enter__(self) -> T:
+    def __enter__(self) -> object:
+        self._state.lock.acquire()
         self._depth = sys.getrecursionlimit()
         if self._depth < RECURSION_DEPTH:
             sys.setrecursionlimit(RECURSION_DEPTH)
         if self._failures is not None:
             self._inside = self._failures()
             self._inside.__enter__()
-        return self._given
+        return None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -112,6 +110,7 @@ class Diagnosing(Generic[T]):
         finally:
             if self._depth < RECURSION_DEPTH:
                 sys.setrecursionlimit(self._depth)
+            self._state.lock.release()
 
 
 class SessionState:
@@ -128,6 +127,8 @@ class SessionState:
     ) -> None:
         """`updates`: whether changes may follow the first."""
         self.updates = updates
+        self.lock = RLock()
+        """Held by a thread while it changes, commits or asks: others wait."""
         self.max_iterations, self.progress = max_iterations, progress
         self.wanted: str | Iterable[str] = "all"  # as `Program.session` takes them
         self.started = False
@@ -197,7 +198,9 @@ class SessionState:
         """Puts the program's own facts in the state, and what its durable state holds, unless that was done.
         Raises DDlogError."""
         if not self.started:
-            self.begin(False)
+            with self.lock:
+                if not self.started:
+                    self.begin(False)
 
     def begin(self, static: bool) -> Changes:
         """The first epoch of a session. Raises DDlogError."""
@@ -265,10 +268,10 @@ class SessionState:
     def _delta_frame(self, delta: Delta) -> DataFrame:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
-    def diagnosing(self) -> Diagnosing[None]:
-        """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
-        inside as in functions."""
-        return Diagnosing(self, None)
+    def diagnosing(self) -> Diagnosing:
+        """Turns faults and failures of the runtime inside into DDlogErrors, while other threads wait. Values
+        may be nested as deeply inside as in functions."""
+        return Diagnosing(self)
 
     def diagnose(self, error: BaseException) -> None:
         """Raises the DDlogError that tells of a fault or failure of the runtime. Returns for other errors."""
