@@ -64,7 +64,7 @@ class Stretched:
     def _make_room(self, coming: Array) -> None:
         """Makes room at the end of the slab, or for ids that come to these keys."""
         held = int(self._count.sum())
-        if self._end + 8 * len(coming) <= max(1.5 * held, thresholds.PACKED_IDS):
+        if self._end + 8 * len(coming) <= max(1.25 * held, thresholds.PACKED_IDS):
             needed = self._end + max(1024, int(self._room.max()) * 2 + 8)
             grow(self, "_slab", needed)
             self._limit = min(max(needed, self._limit + (self._limit >> 1)), len(self._slab))
