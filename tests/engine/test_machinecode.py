@@ -50,11 +50,36 @@ compiler.compile_by_numba()
 print(insert())
 """
 )
+INTERRUPTED = (
+    KERNELS
+    + """
+import signal
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+def interrupted(turns):
+    postings.expand(*given)
+    for turn in range(turns):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.002 + turn / 4000)
+            while True:
+                postings.expand(*given)
+        except KeyboardInterrupt:
+            yield turn
+
+signal.signal(signal.SIGALRM, interrupt)
+given = np.zeros(30_000, np.int64), np.zeros(1, np.int64), np.full(1, 40, np.int64), np.arange(40), 1_200_000
+print(len([*interrupted(20)]))
+compiler.compile_by_numba()
+print(len([*interrupted(20)]))
+"""
+)
 FILES = (
     KERNELS
     + """
 import dataclasses
-from ddlog.engine.inprocess.kernels.machinecode import Loader, _undefined, loader
+from ddlog.engine.inprocess.kernels.machinecode import loader
 
 (insert_words,) = [each for each in compiler._kernels if each.__name__ == "insert_words"]
 slots, new = np.full(16, -1, np.int64), np.zeros(4, np.int64)
@@ -102,6 +127,11 @@ def test_code_on_disk_needs_no_numba_and_leaves_it_whole() -> None:
     ]
     others = [*errors, "1.0", "%bc array(int64, 1d, C)"]
     assert run(NUMBA_AFTERWARDS) == [INSERTED, "False", *others, INSERTED, INSERTED]
+
+
+def test_a_signal_whose_handler_raises_waits_for_machine_code() -> None:
+    """Code that asks Python for its constants meets the handler there, and the process ended."""
+    assert run(INTERRUPTED) == ["20", "20"]
 
 
 def test_numba_acts_on_its_settings() -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import numba
+from numba.core import serialize
 from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
 from ...clock import done_once, tell_once
@@ -20,8 +21,11 @@ from . import codefiles
 _njit: Any = numba.njit
 _normalize: Any = normalize_signature
 _rebuild: Any = CompileResult._rebuild
-_dumps: Any = dumps
+_dumps: Any = serialize.dumps
 _settings: Any = numba.config
+# What machine code asks for its constants: without Python, in which a signal's handler may raise.
+_serialize: Any = serialize
+_serialize._numba_unpickle = functools.cache(_serialize._numba_unpickle)
 is_off = bool(_settings.DISABLE_JIT)
 """Whether a setting of numba turns compilation off."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import functools
 import os
 import pickle
 import re
@@ -34,9 +35,9 @@ _VERSIONS = range(60, 69)  # of numba, from 0.60 on, whose files and symbols are
 _SETTINGS = ".numba_config.yaml"  # the file of settings that numba reads, where a process begins
 NUMBERS = {int: "int64", np.int64: "int64", bool: "bool", float: "float64"}
 _SECTION = np.dtype("u4,u4,u8,u8,u8,u8,u4,u4,u8,u8")  # of an object file: name, type, …, place, size, link
-_SYMBOL = np.dtype("u4,u1,u1,u2,u8,u8")  # name, …, section
+_SYMBOL = np.dtype("u4,u1,u1,u2,u8,u8")  # name, …, section, place, size
 _SYMBOLS = 2  # the type of a section
-_unpickled: dict[int, Any] = {}  # constants of machine code, which is never unloaded
+_PICKLE = re.compile(r"\.const\.pickledata\.[0-9a-f]{40}(\.\d+)?")  # the name of a constant
 
 
 class _Unknown(Exception):
@@ -81,7 +82,8 @@ class Loader:
         if kind != "object" or by_object or lifted or again or not name.startswith("_ZN"):
             raise _Unknown
         wrapper = f"_ZN7cpython{name[3:]}"
-        missing = set(_undefined(code))
+        symbols = list(_symbols_of(code))
+        missing = {symbol for symbol, section, _ in symbols if not section}
         if wrapper in missing or not all(map(self.llvm.address_of_symbol, missing)):
             raise _Unknown  # LLVM would end the process
         made = {symbol: self._environment(*given) for given in (own, *others) for symbol in given[2:]}
@@ -90,6 +92,9 @@ class Loader:
         for symbol, environment in made.items():
             if at := self.engine.get_global_value_address(symbol):
                 ctypes.c_void_p.from_address(at).value = id(environment)
+        for symbol, section, length in symbols:
+            if section and _PICKLE.fullmatch(symbol):
+                _unpickle(self.engine.get_global_value_address(symbol), length)
         address = self.engine.get_function_address(wrapper)
         if not address:
             raise _Unknown
@@ -173,19 +178,21 @@ def _symbols(memory: Any, *helpers: Any) -> Iterator[tuple[str, int]]:
             yield f"PyExc_{error.__name__}", id(error)
 
 
-def _unpickle(at: int, length: int, _: int) -> Any:
-    """A constant of machine code, which lies there as a pickle."""
-    if at not in _unpickled:
-        _unpickled[at] = pickle.loads(ctypes.string_at(at, length))
-    return _unpickled[at]
+@functools.cache
+def _unpickle(at: int, length: int) -> Any:
+    """A constant of machine code, which lies there as a pickle, and is never unloaded. Machine code ends the
+    process if this raises, as a signal's handler does wherever Python runs; what is found in the cache is
+    found without Python."""
+    return pickle.loads(ctypes.string_at(at, length))
 
 
-_CALLED = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(_unpickle)
+_CALLED = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int)(_unpickle)
 
 
-def _undefined(code: bytes) -> Iterator[str]:
-    """The symbols that an object file needs from elsewhere. Raises _Unknown if it is not one of ELF for
-    little-endian machines of 64 bits."""
+def _symbols_of(code: bytes) -> Iterator[tuple[str, int, int]]:
+    """The named symbols of an object file: their names, sections, and sizes in bytes. The section is 0 if a
+    symbol is needed from elsewhere. Raises _Unknown if it is not a file of ELF for little-endian machines of
+    64 bits."""
     if code[:6] != b"\x7fELF\x02\x01":
         raise _Unknown
     sections = np.frombuffer(
@@ -194,8 +201,8 @@ def _undefined(code: bytes) -> Iterator[str]:
     for section in sections[sections["f1"] == _SYMBOLS]:
         names = int(sections[section["f6"]]["f4"])
         symbols = np.frombuffer(code, _SYMBOL, int(section["f5"]) // _SYMBOL.itemsize, int(section["f4"]))
-        for at in symbols["f0"][(symbols["f3"] == 0) & (symbols["f0"] > 0)].tolist():
-            yield code[names + at : code.index(b"\0", names + at)].decode()
+        for at, _, _, number, _, size in symbols[symbols["f0"] > 0].tolist():
+            yield code[names + at : code.index(b"\0", names + at)].decode(), number, size
 
 
 class _Something:
