@@ -180,9 +180,7 @@ class Transaction:
                     batches = self.batches()
                     for name in self._touched:
                         self._inputs[name].hand_over()
-                    with (
-                        deferred()
-                    ):  # a Ctrl-C that comes too late to end the epoch finds the session past it
+                    with deferred():  # a Ctrl-C too late to end the epoch finds the session past it
                         deltas = self._state.ran(batches, static)
                         self._settle(True)
             except BaseException:
