@@ -1,6 +1,7 @@
-"""Ctrl-C at safe points: an epoch is never interrupted in the middle of a change of state.
+"""Ctrl-C at safe points: an epoch is never interrupted in the middle of a change of state; nor is it by the
+handlers of SIGTERM and SIGALRM, by which programs end in good order and limit the time of a call.
 
-While `deferred` is in force the signal is only noted, `check` acts on it, and inside `immediate`
+While `deferred` is in force a signal is only noted, `check` acts on it, and inside `immediate`
 (user code runs, no state changes) it acts at once. Inside `held`, where an epoch is ended or taken back,
 nothing acts on it.
 
@@ -17,17 +18,21 @@ import time
 # The functions of `signal` itself make enumerations of handlers, which takes longer than a small epoch.
 from _signal import getsignal as _handler_of  # type: ignore[import-not-found]
 from _signal import signal as _set_handler
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from . import memory
 
-_noted = False
+Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+
+_DEFERRED = (*map(int, (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)),)  # whose handlers may raise
+_NONE: dict[int, Handler] = {}
+_noted: list[int] = []  # signals on which nothing has acted yet
+_acted: int = signal.SIGINT  # the last signal on which something acted
 _at_once = False
 _holding: set[int] = set()  # the threads that are inside `held`
-_previous: Callable[[int, FrameType | None], Any] | None = None
+_previous: dict[int, Handler] = {}  # the handlers of the signals that are noted instead
 _asked: tuple[Callable[[], None], float] | None = None
 _main = threading.main_thread().ident  # gets the signals; to ask for it takes as long as to set a handler
 
@@ -42,45 +47,82 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
-    global _noted
-    if _at_once and _previous is not None:
-        _previous(number, frame)
-    else:
-        _noted = True
+    global _at_once
+    if _at_once and number in _previous and not _holding:
+        _at_once = False  # what it raises leaves the code that may be interrupted anywhere
+        _act(number, frame)
+        _at_once = True
+    elif number not in _noted:
+        _noted.append(number)
+
+
+def _act(number: int, frame: FrameType | None = None) -> None:
+    global _acted
+    _acted = number
+    _previous[number](number, frame)
 
 
 class deferred:
-    """Notes Ctrl-C instead of raising it. A Ctrl-C after the last `check` is raised at the end.
+    """Notes Ctrl-C instead of raising it, and other signals whose handlers may raise. One after the last
+    `check` is acted on at the end.
 
     Does nothing when nested, or in a thread that is not the main thread and so gets no signals. A class,
-    since a generator would take longer than what a small epoch does inside.
+    since a generator would take longer than what a small epoch does inside. A handler with the attribute
+    `by_interrupt` only calls that of Ctrl-C, and needs no deferring.
     """
 
-    __slots__ = ("_handler",)
+    __slots__ = ("_handlers",)
 
-    _handler: Callable[[int, FrameType | None], Any] | None
+    _handlers: dict[int, Handler]
 
     def __enter__(self) -> None:
-        global _noted, _previous
-        if _previous is not None:  # inside another, or in a thread beside one
-            self._handler = None
+        global _previous, _at_once
+        if _previous or threading.get_ident() != _main:  # inside another, or in a thread beside one
+            self._handlers = _NONE
             return
-        handler = _handler_of(signal.SIGINT)
-        if handler is _handle or threading.get_ident() != _main or not callable(handler):
-            self._handler = None
-            return
-        self._handler = _previous = handler
-        _noted = False
-        _set_handler(signal.SIGINT, _handle)
+        self._handlers = handlers = {}
+        for number in _DEFERRED:
+            handler = _handler_of(number)
+            if callable(handler) and handler is not _handle and not hasattr(handler, "by_interrupt"):
+                handlers[number] = handler
+        _at_once = False
+        _noted.clear()
+        try:
+            for number in handlers:
+                _set_handler(number, _handle)  # acts on a signal just before
+            _previous = handlers
+        except BaseException:
+            _give_back(handlers)
+            raise
 
     def __exit__(self, *_: object) -> None:
-        global _noted, _previous
-        if self._handler is None:
-            return
-        _set_handler(signal.SIGINT, self._handler)
-        late, _noted, _previous = _noted, False, None
-        if late:
-            self._handler(signal.SIGINT, None)
+        global _previous
+        if handlers := self._handlers:
+            _previous = {}
+            _give_back(handlers)  # acts on a signal just after
+            _act_late(handlers)
+
+
+def _give_back(handlers: Mapping[int, Handler]) -> None:
+    """Sets handlers, all of them even if one of them raises meanwhile."""
+    left = [*handlers.items()]
+    try:
+        while left:
+            _set_handler(*left[-1])
+            left.pop()
+    except BaseException:
+        _give_back(dict(left))
+        raise
+
+
+def _act_late(handlers: Mapping[int, Handler]) -> None:
+    """Acts on the signals that were noted, on all of them even if a handler raises."""
+    if _noted:
+        number = _noted.pop(0)
+        try:
+            handlers[number](number, None)
+        finally:
+            _act_late(handlers)
 
 
 def ask(call: Callable[[], None] | None, at: float = 0.0) -> None:
@@ -91,40 +133,39 @@ def ask(call: Callable[[], None] | None, at: float = 0.0) -> None:
 
 
 def noted() -> bool:
-    """Whether there was a Ctrl-C on which nothing has acted yet."""
-    return _noted
+    """Whether there was a signal on which nothing has acted yet."""
+    return bool(_noted)
 
 
 def note() -> None:
-    """Notes a Ctrl-C that was acted on where nothing could end by it, for the end of `deferred`."""
-    global _noted
-    _noted = True
+    """Notes a signal that was acted on where nothing could end by it, for the end of `deferred`."""
+    _noted.append(_acted)
 
 
 def check() -> None:
-    """A safe point: acts on a Ctrl-C that was noted, and raises OverLimit if memory is short."""
-    global _noted
+    """A safe point: acts on a signal that was noted, and raises OverLimit if memory is short."""
     memory.check()
     if _asked is not None and not _holding and time.monotonic() >= _asked[1]:
         _asked[0]()
-    if _noted and _previous is not None and not _holding:
-        _noted = False
-        _previous(signal.SIGINT, None)
+    while _noted and _previous and not _holding:
+        _act(_noted.pop(0))
 
 
-@contextmanager
-def immediate() -> Iterator[None]:
+class immediate:
     """Code that may be interrupted anywhere, unless it runs inside `held`."""
-    global _at_once
-    if _holding:
-        yield
-        return
-    check()
-    before, _at_once = _at_once, True
-    try:
-        yield
-    finally:
-        _at_once = before
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        global _at_once
+        self._before = _at_once
+        if not _holding:
+            check()
+            _at_once = True
+
+    def __exit__(self, *_: object) -> None:
+        global _at_once
+        _at_once = self._before
 
 
 class held:

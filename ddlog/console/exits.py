@@ -110,6 +110,10 @@ def _unraisable(error: Any) -> None:
         sys.__unraisablehook__(error)
 
 
+for _handler in (_terminate, _again):
+    vars(_handler)["by_interrupt"] = True  # see `engine.interrupt.deferred`
+
+
 def is_asked() -> bool:
     """Whether a signal asked for the end."""
     return _asked != 0

@@ -434,6 +434,8 @@ class Owner:
             self.end()
             alarm(number, frame)
 
+        for each in (alarm, end):
+            vars(each)["by_interrupt"] = True  # see `engine.interrupt.deferred`
         before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
         telling = -1 if self._is_copy else self._telling.fileno()
         told = signal.set_wakeup_fd(telling, warn_on_full_buffer=False)

@@ -31,13 +31,13 @@ def paused() -> Iterator[None]:
         _aged = 0
         gc.collect()
     before = gc.get_count()[0]
-    gc.disable()
     try:
+        gc.disable()
         yield
-    finally:
         made = gc.get_count()[0] - before
         if made > _MANY and not gc.get_freeze_count():
             _aged += made
             gc.freeze()
             gc.unfreeze()  # into the oldest generation
+    finally:
         gc.enable()

@@ -382,7 +382,7 @@ class Session(Inputs):
         program, types = query.within(checked), query.rule.variables
         check_delays(query, self.program.relations)
         self.state.start()
-        with self.state.diagnosing():
+        with self.state.lock, self.state.diagnosing():
             if all(atom.relation in self.state.kept for atom in query.reads()):
                 stored = self.state.host.query(program, query)
             else:

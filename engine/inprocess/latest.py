@@ -28,7 +28,8 @@ T = TypeVar("T")
 
 
 def taken(running: RunningEpoch) -> Taken:
-    """The record of an epoch that was committed: the changes of its inputs as they are."""
+    """The record of an epoch that was committed: the changes of its inputs as they are; where memory is too
+    short for them, their number."""
     if running.epoch.first or running.epoch.static:
         return None
     found = running.taken
@@ -37,9 +38,12 @@ def taken(running: RunningEpoch) -> Taken:
         count += batch.length
     if count > thresholds.UNDONE_ROWS:
         return count
-    for at, batch in found.items():
-        if batch.columns.__class__ is TableColumns:  # of a table, which later epochs change
-            found[at] = replace(batch, columns=tuple(batch.columns))
+    try:
+        for at, batch in found.items():
+            if batch.columns.__class__ is TableColumns:  # of a table, which later epochs change
+                found[at] = replace(batch, columns=tuple(batch.columns))
+    except MemoryError:
+        return count
     return found
 
 
@@ -67,7 +71,9 @@ def known(kept: Mapping[str, T] | int | None) -> Mapping[str, T]:
     if kept is None:
         raise NotKept("there was no commit since the session began with its state")
     if isinstance(kept, int):
-        raise NotKept(f"its {kept:,} changes of facts are too many, more than {thresholds.UNDONE_ROWS:,}")
+        too_many = kept > thresholds.UNDONE_ROWS
+        why = f", more than {thresholds.UNDONE_ROWS:,}" if too_many else " for the memory"
+        raise NotKept(f"its {kept:,} changes of facts are too many{why}")
     return kept
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -29,9 +33,11 @@ from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.epoch import RunningEpoch
+from ddlog.engine.inprocess.kernels import compilation, compiler
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.schema import RowExpr
+from ddlog.sessions.transactions import state
 
 from .random_circuits import int_column, schema
 
@@ -132,14 +138,16 @@ def test_a_fault_before_or_after_a_recursion_rolls_it_back(bad: tuple[str, tuple
                 assert list(again["Path"].tuples()) == list(session["Path"].tuples())
 
 
-def press_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
+def press_after(
+    monkeypatch: pytest.MonkeyPatch, owner: type, method: str, number: int = signal.SIGINT
+) -> None:
     """Presses Ctrl-C when the method was run; as an operator, only the last of the circuit."""
     plain = getattr(owner, method)
 
     def pressing(self: Any, *arguments: Any) -> Any:
         result = plain(self, *arguments)
         if method != "keep" or arguments[0] == len(self.circuit.nodes) - 1:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
         return result
 
     monkeypatch.setattr(owner, method, pressing)
@@ -168,13 +176,37 @@ def test_ctrl_c_in_the_last_operator_rolls_the_epoch_back(
         assert session.commit().rows("Cheap") == [(("pen",), 1)]
 
 
-def test_ctrl_c_after_the_last_operator_leaves_the_epoch_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+class OutOfTime(Exception):
+    """What a limit of time raises."""
+
+
+@pytest.fixture
+def raising() -> Iterator[None]:
+    """Handlers of SIGTERM and SIGALRM that raise, as programs have them."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit if number == signal.SIGTERM else OutOfTime
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGALRM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("raising")
+@pytest.mark.parametrize(
+    ("number", "raised"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit), (signal.SIGALRM, OutOfTime)],
+)
+def test_a_signal_after_the_last_operator_leaves_the_epoch_whole(
+    monkeypatch: pytest.MonkeyPatch, number: int, raised: type[BaseException]
+) -> None:
     with ddlog.compile(KEYED).session() as session:
         session.insert("Price", ("ink", 70))
         session.commit()
         session.insert("Price", ("pen", 50))
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as interrupted:
-            press_after(patch, Store, "commit")
+        with monkeypatch.context() as patch, pytest.raises(raised) as interrupted:
+            press_after(patch, Store, "commit", number)
             session.commit()
         assert interrupted.value.committed  # type: ignore[attr-defined]
         assert list(session["Price"].tuples()) == [("ink", 70), ("pen", 50)]
@@ -183,6 +215,73 @@ def test_ctrl_c_after_the_last_operator_leaves_the_epoch_whole(monkeypatch: pyte
             session.insert("Price", ("pen", 20))
         session.delete_key("Price", "pen")
         assert session.commit().rows("Cheap") == [(("pen",), -1)]
+
+
+@pytest.mark.usefixtures("raising")
+@pytest.mark.parametrize("at", range(6))
+@pytest.mark.parametrize("before", [True, False])
+def test_a_signal_where_handlers_are_set_leaves_those_of_before(
+    monkeypatch: pytest.MonkeyPatch, at: int, before: bool
+) -> None:
+    """The function that sets a handler acts on signals, before and after it does."""
+    plain, numbers = interrupt._set_handler, (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    handlers, turns = [*map(signal.getsignal, numbers)], itertools.count()
+
+    def pressed(number: int, handler: Any) -> None:
+        hit = next(turns) == at
+        if hit and before:
+            os.kill(os.getpid(), signal.SIGALRM)
+        plain(number, handler)
+        if hit and not before:
+            os.kill(os.getpid(), signal.SIGALRM)
+
+    with monkeypatch.context() as patch, pytest.raises(OutOfTime), ExitStack() as stack:
+        patch.setattr(interrupt, "_set_handler", pressed)
+        stack.enter_context(interrupt.deferred())
+    assert [*map(signal.getsignal, numbers)] == handlers
+    test_an_interrupt_waits_for_a_safe_point()
+
+
+def test_ctrl_c_at_the_begin_of_a_question_gives_the_lock_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ddlog.compile(KEYED).session() as session:
+        session.commit()
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            press_after(patch, state.Diagnosing, "__enter__")
+            session.query("Cheap(item)")
+        others = threading.Thread(target=session.query, args=("Cheap(item)",), daemon=True)
+        others.start()
+        others.join(20)
+        assert not others.is_alive()
+
+
+def test_ctrl_c_between_the_log_and_the_change_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Log(list[Any]):
+        def append(self, item: Any) -> None:
+            super().append(item)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with ddlog.compile(KEYED).session() as session:
+        session.upsert("Price", ("ink", 70))
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            pending = session.transaction.pending(session.program.relations["Price"])
+            patch.setattr(pending, "_log", Log(pending._log))  # type: ignore[attr-defined]
+            session.upsert("Price", ("pen", 50))
+        assert session.commit().rows("Cheap") == [(("ink",), 1)]
+        assert list(session["Price"].tuples()) == [("ink", 70)]
+
+
+def test_ctrl_c_where_numba_takes_over_a_kernel_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    def alone(numbers: Any) -> int:
+        return len(numbers)
+
+    found = dict[str, Any]()
+    kernel = FunctionType(alone.__code__, found, "alone")
+    monkeypatch.setattr(compiler, "_kernels", [kernel])
+    monkeypatch.setattr(compiler, "compiled", {})
+    press_after(monkeypatch, compilation.Compilation, "__init__")
+    with pytest.raises(KeyboardInterrupt):
+        compiler.compile_by_numba()
+    assert "alone" in found
 
 
 def test_threads_that_hold_in_turn_leave_nothing_held() -> None:

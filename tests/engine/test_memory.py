@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ddlog
 from ddlog.engine import memory
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess import latest
 from ddlog.engine.inprocess.runtime import InProcess
 
 from ..trying import trying
@@ -20,6 +23,11 @@ from .test_loops import loops
 from .test_oracle import commit, difference, undo
 
 thorough = trying(16)
+ODD = """
+input relation Seen(n: bigint) primary key (x) x.n
+output relation Odd(n: bigint)
+Odd(n) :- Seen(n), n % 2 == 1.
+"""
 
 
 @contextmanager
@@ -62,3 +70,16 @@ def test_an_epoch_without_memory_leaves_no_trace(
             assert got.get(name, {}) == difference(rows, before.get(name, {})), name
             assert set(runtime.rows(name)) == rows.keys(), name
         before = after
+
+
+def test_memory_that_ends_after_a_commit_is_not_an_error_of_it() -> None:
+    with ddlog.compile(ODD).session() as session:
+        session.insert("Seen", (0,))
+        session.commit()
+        session.insert("Seen", *[(n,) for n in range(1, 100)])
+        with mock.patch.object(latest, "replace", side_effect=MemoryError):
+            assert len(session.commit().rows("Odd")) == 50
+        with pytest.raises(ddlog.DDlogError, match="99 changes of facts are too many for the memory"):
+            session.why_change("Odd", (1,))
+        session.delete_key("Seen", 1)
+        assert session.commit().rows("Odd") == [((1,), -1)]

@@ -123,7 +123,7 @@ class KeyedChanges:
                 case _Touch(key, True, row):
                     self._now[key] = row
                 case _Touch(key):
-                    del self._now[key]
+                    self._now.pop(key, None)  # a Ctrl-C may have come before it was there
 
     def settle(self, committed: bool) -> None:
         self._present.settle(self._now if committed else None)

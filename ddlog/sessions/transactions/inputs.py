@@ -35,7 +35,7 @@ class Inputs:
         if len(rows) == 1 and rows[0].__class__ is not tuple and is_frame(rows[0]):
             self.insert_table(relation, rows[0])
         elif not self.transaction.run(relation, rows, 1):
-            with self.transaction.changing(relation) as (declared, changes):
+            with self.state.lock, self.transaction.changing(relation) as (declared, changes):
                 changes.insert(self._rows(declared, rows))
 
     def delete(self, relation: str, *rows: Any) -> None:
@@ -43,12 +43,12 @@ class Inputs:
         if len(rows) == 1 and rows[0].__class__ is not tuple and is_frame(rows[0]):
             self.delete_table(relation, rows[0])
         elif not self.transaction.run(relation, rows, -1):
-            with self.transaction.changing(relation) as (declared, changes):
+            with self.state.lock, self.transaction.changing(relation) as (declared, changes):
                 changes.delete(self._rows(declared, rows))
 
     def upsert(self, relation: str, *rows: Any) -> None:
         """Inserts rows into a relation with a primary key, each in place of the row with its key."""
-        with self.transaction.changing(relation) as (declared, changes):
+        with self.state.lock, self.transaction.changing(relation) as (declared, changes):
             _keyed(declared, changes).upsert(self._rows(declared, rows))
 
     def insert_table(self, relation: str, table: Any) -> None:
@@ -63,7 +63,7 @@ class Inputs:
 
     def upsert_table(self, relation: str, table: Any) -> None:
         """`upsert` of the rows of a table such as `insert_table` takes."""
-        with self.transaction.changing(relation) as (declared, changes):
+        with self.state.lock, self.transaction.changing(relation) as (declared, changes):
             rows = list(self.state.host.incoming(declared, table).rows())
             _keyed(declared, changes).upsert(rows)
 
@@ -72,7 +72,7 @@ class Inputs:
         Iceberg's change log give it: `_change_type` is insert, delete, update_preimage or update_postimage.
         Rows that come and go cancel out. In a set no row may come or go twice: a table with duplicates needs
         a multiset."""
-        with self.transaction.changing(relation) as (declared, changes):
+        with self.state.lock, self.transaction.changing(relation) as (declared, changes):
             if not is_frame(feed):
                 raise DDlogError([BadTable(declared.name, "a change feed is a Spark DataFrame")])
             with frames_of(self.state.host, Ability.FRAMES_IN).feed(declared, feed) as sides:
@@ -82,40 +82,40 @@ class Inputs:
     def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`insert` of rows that are tuples of canonical values already."""
         if not self.transaction.run(relation, rows, 1, are_taken=True):
-            with self.transaction.changing(relation) as (_, changes):
+            with self.state.lock, self.transaction.changing(relation) as (_, changes):
                 changes.insert(rows)
 
     def delete_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`delete` of rows that are tuples of canonical values already."""
         if not self.transaction.run(relation, rows, -1, are_taken=True):
-            with self.transaction.changing(relation) as (_, changes):
+            with self.state.lock, self.transaction.changing(relation) as (_, changes):
                 changes.delete(rows)
 
     def upsert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`upsert` of rows that are tuples of canonical values already."""
-        with self.transaction.changing(relation) as (declared, changes):
+        with self.state.lock, self.transaction.changing(relation) as (declared, changes):
             _keyed(declared, changes).upsert(rows)
 
     def delete_key(self, relation: str, *keys: Any) -> None:
         """Deletes the rows with the given primary keys."""
-        with self.transaction.changing(relation) as (declared, changes):
+        with self.state.lock, self.transaction.changing(relation) as (declared, changes):
             for key in keys:
                 _keyed(declared, changes).delete_key(key_value(declared, key, self.state.typedefs))
 
     def modify(self, relation: str, key: Any, change: Mapping[str, Any] | Callable[[Row], Row]) -> None:
         """Changes the row with a primary key: new values by column name, or a function of the row."""
         typedefs = self.state.typedefs
-        with self.transaction.changing(relation) as (declared, changes):
+        with self.state.lock, self.transaction.changing(relation) as (declared, changes):
             checked = key_value(declared, key, typedefs)
             _keyed(declared, changes).modify(checked, row_change(declared, change, typedefs))
 
     def clear(self, relation: str) -> None:
         """Deletes every row of an input relation."""
-        with self.transaction.changing(relation) as (_, changes):
+        with self.state.lock, self.transaction.changing(relation) as (_, changes):
             changes.clear()
 
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
-        with given_back(), self.transaction.changing(relation) as (declared, changes):
+        with given_back(), self.state.lock, self.transaction.changing(relation) as (declared, changes):
             incoming = self.state.host.incoming(declared, table)
             try:
                 changes.change(incoming.batch(), incoming.rows, sign)

@@ -78,7 +78,8 @@ class UpdateIds:
 
 
 class Diagnosing:
-    """See `SessionState.diagnosing`. A class, as every change of an input comes here."""
+    """See `SessionState.diagnosing`. A class, as every change of an input comes here; so the lock is taken
+    outside, which a Ctrl-C in here could not give back."""
 
     __slots__ = ("_depth", "_failures", "_inside", "_state")
 
@@ -86,7 +87,6 @@ class Diagnosing:
         self._state, self._failures = state, state.host.offer.failures
 
     def __enter__(self) -> object:
-        self._state.lock.acquire()
         self._depth = sys.getrecursionlimit()
         if self._depth < RECURSION_DEPTH:
             sys.setrecursionlimit(RECURSION_DEPTH)
@@ -110,7 +110,6 @@ class Diagnosing:
         finally:
             if self._depth < RECURSION_DEPTH:
                 sys.setrecursionlimit(self._depth)
-            self._state.lock.release()
 
 
 class SessionState:
@@ -210,7 +209,7 @@ class SessionState:
 
     def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:
         """Runs one epoch, and returns the changes of the output relations. Raises DDlogError."""
-        with deferred(), self.diagnosing():
+        with deferred(), self.lock, self.diagnosing():
             return self.told(self.ran(batches, static))
 
     def ran(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> dict[str, Delta]:
@@ -269,8 +268,8 @@ class SessionState:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
     def diagnosing(self) -> Diagnosing:
-        """Turns faults and failures of the runtime inside into DDlogErrors, while other threads wait. Values
-        may be nested as deeply inside as in functions."""
+        """Turns faults and failures of the runtime inside, where `lock` is held, into DDlogErrors. Values may
+        be nested as deeply inside as in functions."""
         return Diagnosing(self)
 
     def diagnose(self, error: BaseException) -> None:

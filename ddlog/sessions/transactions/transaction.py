@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from ...core import Relation
-from ...engine.interrupt import deferred
+from ...engine.interrupt import deferred, immediate
 from ...errors.changes import NotAnInput
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import InTransaction, NoFurtherChanges
@@ -46,17 +46,17 @@ class _Changing(Diagnosing):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._state.lock:
-            try:
-                super().__exit__(kind, error, trace)
-            except BaseException:
-                self._undo()
-                raise
-            if error is not None:
-                self._undo()
+        try:
+            super().__exit__(kind, error, trace)
+        except BaseException:
+            self._undo()
+            raise
+        if error is not None:
+            self._undo()
 
     def _undo(self) -> None:
-        self._transaction.take_back(self._declared, self._mark, self._known)
+        with deferred():
+            self._transaction.take_back(self._declared, self._mark, self._known)
 
 
 class Transaction:
@@ -95,8 +95,8 @@ class Transaction:
         return declared
 
     def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
-        """The pending changes of an input relation, to add to. An error takes back the changes made
-        inside."""
+        """The pending changes of an input relation, to add to, where `lock` is held. An error takes back the
+        changes made inside."""
         return _Changing(self, self._state, self._changeable(name))
 
     def _changeable(self, name: str) -> Relation:
@@ -148,7 +148,7 @@ class Transaction:
         if self._state.durable is not None and self._state.durable.is_begun:
             self._state.start()
         try:
-            with self._state.diagnosing():
+            with self._state.lock, self._state.diagnosing():
                 yield
         except BaseException:
             self.rollback()
@@ -174,15 +174,15 @@ class Transaction:
     def commit(self, static: bool) -> Changes:
         """Applies the pending changes as one epoch, and returns the changes of the outputs. Whatever is
         raised, the transaction is over and the session is at its last commit."""
-        with self._state.lock:
+        with self._state.lock, deferred():  # a Ctrl-C too late to end the epoch finds the session past it
             try:
                 with self._state.diagnosing():
-                    batches = self.batches()
+                    with immediate():
+                        batches = self.batches()
                     for name in self._touched:
                         self._inputs[name].hand_over()
-                    with deferred():  # a Ctrl-C too late to end the epoch finds the session past it
-                        deltas = self._state.ran(batches, static)
-                        self._settle(True)
+                    deltas = self._state.ran(batches, static)
+                    self._settle(True)
             except BaseException:
                 self.rollback()
                 raise
@@ -190,7 +190,7 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forgets the pending changes."""
-        with self._state.lock:
+        with self._state.lock, deferred():
             self._settle(False)
 
     def forget(self) -> None:

@@ -212,10 +212,9 @@ def _kind_of(value: Any) -> Any:
 def compile_by_numba() -> None:
     """Rebinds all kernels to their compiled forms, each before those that call it. Where a setting of numba
     turns compilation off, kernels stay interpreted."""
-    with deferred(), done_once():
+    with deferred(), done_once(), _compiling:  # a kernel half taken over would have no form that ends
         from . import compilation
 
-    with _compiling, done_once():
         _interpreted.clear()
         while _kernels:
             function = _kernels.pop(0)
