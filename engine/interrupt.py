@@ -29,9 +29,8 @@ _at_once = False
 _holding: set[int] = set()  # the threads that are inside `held`
 _previous: Callable[[int, FrameType | None], Any] | None = None
 _asked: tuple[Callable[[], None], float] | None = None
-_main = (
-    threading.main_thread().ident
-)  # which gets the signals: to ask for it takes as long as to set a handler
+# The thread that gets the signals: to ask for it takes as long as to set a handler.
+_main = threading.main_thread().ident
 
 
 def _forked() -> None:
