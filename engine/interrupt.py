@@ -34,7 +34,8 @@ _at_once = False
 _holding: set[int] = set()  # the threads that are inside `held`
 _previous: dict[int, Handler] = {}  # the handlers of the signals that are noted instead
 _asked: tuple[Callable[[], None], float] | None = None
-_main = threading.main_thread().ident  # gets the signals; to ask for it takes as long as to set a handler
+# The thread that gets the signals: to ask for it takes as long as to set a handler.
+_main = threading.main_thread().ident
 
 
 def _forked() -> None:

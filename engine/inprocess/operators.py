@@ -177,7 +177,8 @@ class EpochOperators:
     ) -> bool:
         """Whether a delta join has no rows, since the change that it starts from meets no row of another term
         that changes, too. Rows that belong together often come together, and go together: an order with its
-        items meets none of before. One look answers for all joins that read these nodes by these columns."""
+        items meets none of before. One look answers for all joins that read these nodes by these columns. It
+        holds both changes until the epoch ends, so that large ones have none."""
         change = None if start is None else changes[start]
         if start is None or change is None or change.length > thresholds.CHUNK:
             return False
@@ -186,7 +187,7 @@ class EpochOperators:
             if (
                 term.negated
                 or other is None
-                or not other.length
+                or not 0 < other.length <= thresholds.CHUNK
                 or not isinstance(view, StoreView | BeforeView)
             ):
                 continue

@@ -19,7 +19,7 @@ from ddlog.engine import thresholds
 from ddlog.engine.inprocess.recursion.growthbyrows import GrowthByRows
 from ddlog.engine.inprocess.recursion.monotoneepoch import MaintainedRecursion
 
-from ..taking import take_back
+from ..taking import as_usual, take_back
 from ..trying import trying
 
 # Rules with several starts, heads and terms of the recursion; a negated import; rules that give little.
@@ -166,6 +166,7 @@ def test_epochs_end_in_all_ways() -> None:
         ("Near(a, m) :- E(a, b), var m = b.group_by(a).min().", 5),  # in all but one: (0, 3) is not the least
     ],
 )
+@as_usual()
 def test_a_recursion_is_not_begun_for_nothing(rule: str, begun: int) -> None:
     text = f"""
     input relation E(a: u32, b: u32)

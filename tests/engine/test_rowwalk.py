@@ -298,6 +298,7 @@ High(x, z) :- A(x, y), B(y, z), z > 2.
 
 
 @pytest.mark.parametrize("most", [0, 8])
+@as_usual()
 def test_rows_that_come_and_go_together_are_looked_up_once_for_all_joins(most: int) -> None:
     rng, found, real = Random(most), list[tuple[Any, bool]](), EpochOperators._looks_apart
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.durability import background, folding, reports
+from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.groups.group import GroupState
 from ddlog.sessions.persistence import checkpoint_policy, checkpoints
 from ddlog.sessions.persistence.durable import Durable
@@ -426,3 +428,21 @@ def test_rules_on_demand_have_checkpoints(tmp_path: Path, monkeypatch: pytest.Mo
             session.insert("Ask", (0,))
             session.commit()
             assert sorted(each.y for each in session["O"]) == list(range(1, n + 2))
+
+
+def test_an_extension_that_fails_leaves_groups_to_be_read(tmp_path: Path) -> None:
+    program = ddlog.compile(
+        "input relation A(x: string, y: bigint)\noutput relation G(x: string, n: bigint)\n"
+        "G(x, n) :- A(x, y), var n = y.group_by(x).sum()."
+    )
+    with program.session(state=tmp_path / "state.db") as session:
+        session.insert("A", ("a", 1), ("a", 2), ("b", 3))
+        session.commit()
+    with program.session(state=tmp_path / "state.db") as session:
+        with (
+            mock.patch.object(RunningEpoch, "join", side_effect=MemoryError),
+            pytest.raises(ddlog.DDlogError),
+        ):
+            session.extend("output relation H(x: string)\nH(x) :- G(x, n), A(x, n).")  # a sweep reads groups
+        session.insert("A", ("a", 4))
+        assert session.commit().rows("G") == [(("a", 3), -1), (("a", 7), 1)]

@@ -9,13 +9,21 @@ several times as long.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from .threadpool import building
 
 
 class Unread:
     """An object of which some attributes may be read late."""
+
+    def __copy__(self) -> Self:
+        """A copy, which reads them by itself."""
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
+        if is_unread(self):
+            vars(found)["_waiting"] = {**vars(self)["_waiting"]}
+        return found
 
 
 _readers: dict[type[Unread], type[Unread]] = {}
