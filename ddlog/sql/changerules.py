@@ -148,6 +148,8 @@ class StatementTranslation(ModuleTranslation):
             case sql.Commit():
                 made = SqlStatement("commit")
             case sql.Rollback():
+                if [each.text.upper() for each in self.places.tokens[-2:]] == ["AND", "CHAIN"]:
+                    self.places.refuse("AND CHAIN", node)  # the parser leaves it out
                 point = node.args.get("savepoint")
                 made = SqlStatement("rollback") if point is None else SqlStatement("back", point.name.lower())
             case sql.Alias(this=sql.Column() as word) if word.name.upper() in _POINTS:
@@ -269,7 +271,7 @@ class StatementTranslation(ModuleTranslation):
         return self._translator.bag(found, None)
 
     def _deletion(self, node: Expression, table: Expression) -> SqlStatement:
-        if not isinstance(table, sql.Table):
+        if not isinstance(table, sql.Table) or node.args.get("tables"):
             self.places.wrong("a DELETE is written DELETE FROM table", node)
         source = self._target(table)
         condition = node.args.get("where")

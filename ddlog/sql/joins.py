@@ -160,7 +160,7 @@ def _table(block: SelectBlock, node: Expression) -> JoinedTables:
             with reading(block, [], []):
                 return JoinedTables(*members(block, node))
         case sql.Table() if call_of(node) is not None:
-            rows = windowed(node, lambda of: _types(block, of), block.places)
+            rows = windowed(node, lambda of: _types(block, of), block.scalars.value, block.places)
             rows.set("joins", node.args.get("joins"))
             return _table(block, rows)
         case sql.Table():

@@ -436,6 +436,8 @@ def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
     if found is None:
         written, known = places.written(node), (*places.dialect.types, "INTEGER", "REAL", "STRING")
         places.refuse(f"the type {written}", node, meant(nearest(written.upper(), known)))
+    if sizes not in ([], [6]) and found.kind in ("timestamp", "timestamptz", "time"):
+        places.refuse(f"the type {places.written(node)}", node, "moments are of microseconds")
     return replace(found)
 
 

@@ -319,6 +319,9 @@ class ModuleTranslation:
             self.places.refuse("a fact that sets the clock", table, "it would stay: set it by an update")
         if name not in self.inputs:
             raise SqlError(UnknownName(what="table", name=name, span=self.places.of(table)))
+        if any(map(node.args.get, ("with_", "conflict", "returning", "alternative", "by_name"))):
+            what = "WITH, OR, BY NAME, ON CONFLICT or RETURNING of an INSERT in a program"
+            self.places.refuse(what, node, "its rows are facts: write a statement of a session")
         source = self.tables[name]
         names = (
             [e.name.lower() for e in target.expressions]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import TokenType
 from sqlglot import expressions as sql
 
-from .types import MOMENTS, TIMESTAMPTZ, SqlType
+from .types import MOMENTS, TIMESTAMPTZ, SqlType, SqlValue
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -37,24 +37,36 @@ def call_of(node: Expression) -> Expression | None:
     return call if isinstance(call, sql.Anonymous) and call.name.lower() in LENGTHS else None
 
 
+def _are_lengths(parts: Sequence[object], steps: int) -> bool:
+    """Whether constants are intervals, of months alone or of none, of which the first few are lengths."""
+    known = [each for each in parts if isinstance(each, tuple)]
+    are_positive = all(min(each) >= 0 < max(each) for each in known[:steps])
+    kinds = {(months != 0, (days, micros) != (0, 0)) for months, days, micros in known} - {(False, False)}
+    return len(known) == len(parts) and are_positive and len(kinds) == 1 and (True, True) not in kinds
+
+
 def windowed(
-    node: Expression, types: Callable[[Expression], Mapping[str, SqlType]], places: SqlPlaces
+    node: Expression,
+    types: Callable[[Expression], Mapping[str, SqlType]],
+    value: Callable[[Expression], SqlValue],
+    places: SqlPlaces,
 ) -> Expression:
     """A call of TUMBLE or HOP as a subquery: the rows with `window_start` and `window_end`. Windows begin at
     multiples of the length of a step since 1970, and contain their beginning and not their end; a row without
-    a time is in none. `types` are those of the columns of a table. Raises SqlError."""
+    a time is in none. `types` are those of the columns of a table, `value` that of an expression. Raises
+    SqlError."""
     call = call_of(node)
     assert call is not None
     name, steps = call.name.lower(), LENGTHS[call.name.lower()]
     of, at, *lengths = [*call.expressions, None, None][: max(2, len(call.expressions))]
     if isinstance(at, sql.Anonymous) and at.name.lower() == "descriptor" and len(at.expressions) == 1:
         at = at.expressions[0]
-    are_constant = all(isinstance(e, sql.Interval) and isinstance(e.this, sql.Literal) for e in lengths)
+    parts = [value(each).constant if isinstance(each, sql.Interval) else None for each in lengths]
     is_table = isinstance(of, sql.Table | sql.Subquery) and isinstance(at, sql.Column)
-    if not (is_table and are_constant and len(lengths) in (steps, steps + 1)):
+    if not (is_table and len(lengths) in (steps, steps + 1) and _are_lengths(parts, steps)):
         intervals = "the length" if steps == 1 else "the step, the length"
-        what = f"a table, a column, {intervals} and, maybe, an offset, which are constant intervals"
-        places.wrong(f"{name.upper()} takes {what}", node)
+        what = f"a table, a column, {intervals} and, maybe, an offset"
+        places.wrong(f"{name.upper()} takes {what}: constant intervals, of months alone or of none", node)
     table = of.copy()
     inner = sql.to_identifier(table.alias_or_name or "rows", quoted=True)
     table.set("alias", sql.TableAlias(this=inner))

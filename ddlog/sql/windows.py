@@ -172,7 +172,9 @@ def _parts(
         named = windows.pop(base.name.lower(), None)
         if named is None:
             block.places.wrong(f"there is no window `{base.name}`", node)
-        partition = partition or list(named.args.get("partition_by") or ())
+        if partition or (order is not None and named.args.get("order") is not None):
+            block.places.wrong(f"the window `{base.name}` has a PARTITION BY or ORDER BY already", node)
+        partition = list(named.args.get("partition_by") or ())
         order = order or named.args.get("order")
         spec = spec or named.args.get("spec")
         base = named.args.get("alias")

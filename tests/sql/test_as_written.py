@@ -446,6 +446,20 @@ def refusal(query: str) -> str:
             "a RIGHT or FULL join with LATERAL is not supported: LATERAL (SELECT c + 1 AS c) q",
         ),
         ("SELECT pk FROM l, p RIGHT JOIN t ON l.k = a", "unknown table `l`: l.k"),
+        ("(SELECT pk FROM t) WHERE pk > 1", "WHERE pk > 1 here is not supported: WHERE pk > 1"),
+        (
+            "SELECT pk FROM t LEFT UNION ALL BY NAME SELECT k FROM p",
+            "LEFT here is not supported: pk FROM t LEFT UNION ALL BY NAME SELECT k FROM p",
+        ),
+        (
+            "SELECT a FROM t GROUP BY DISTINCT a",
+            "GROUP BY ALL or DISTINCT with keys is not supported: DISTINCT a",
+        ),
+        (
+            "SELECT * FROM TUMBLE(t, w, INTERVAL 1 MONTH, INTERVAL 3 DAY)",
+            "TUMBLE takes a table, a column, the length and, maybe, an offset: "
+            "constant intervals, of months alone or of none: t, w",
+        ),
     ],
 )
 def test_errors_name_what_stands_there(query: str, error: str) -> None:
@@ -482,7 +496,9 @@ date_trunc('day', w, s); max_by(a, b, 1, 2); quantile_cont(a, 0.5, 1); mode(a, b
 [3]); left(s, 1.5); lpad(s, x, '-'); s[m]; floor(x, 1); instr(s, 'a', 2); array_slice([1], 1, 2, 1);
 week(d, 1); length(s, 'x'); split(s, 'a', 2); regexp_matches(s, 'a', 'q'); round(x, 1, 2); first(s);
 to_days(); substr(s); json_object(a); list_contains([1], 1, 1); substring(s, 1, 2, 3);
-time_bucket(INTERVAL 1 DAY, w, 'UTC')"""
+time_bucket(INTERVAL 1 DAY, w, 'UTC'); coalesce(*COLUMNS('a|b')); unnest([[1]], recursive := true);
+sum(a) WITHIN GROUP (ORDER BY b); list(a IGNORE NULLS); w::TIMESTAMP(0);
+json_object('a': a ABSENT ON NULL)"""
 
 
 @pytest.mark.parametrize("call", CALLS.replace("\n", " ").split("; "))

@@ -190,6 +190,9 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
          "WHERE in a MERGE is not supported: write WHEN … AND condition THEN"),
         ("SELECT * FROM item FOR SYSTEM_TIME AS OF NOW()", (), "a table AS OF a time is not supported"),
         ("SELECT * FROM item LIMIT 1 BY name", (), "LIMIT … BY is not supported"),
+        ("TRUNCATE TABLE item CASCADE", (), "CASCADE here is not supported"),
+        ("DELETE dear FROM item JOIN dear ON true", (), "a DELETE is written DELETE FROM table"),
+        ("ROLLBACK AND CHAIN", (), "AND CHAIN is not supported"),
         ("WITH RECURSIVE r(a, b) USING KEY (a) AS (SELECT 1, 2 UNION SELECT a, b + 1 FROM r WHERE b < 5)"
          " FROM r", (), "USING KEY is not supported"),
         ("SELECT i.id FROM item i OUTER APPLY (SELECT 1 AS x WHERE i.id = 7) q", (), "OUTER APPLY"),
