@@ -161,19 +161,21 @@ class JsonReaders:
         fields = list(zip(forms, types, items, strict=True))
         if any(form.flatten for form in forms):
             shares = shares_of(constructor.fields, forms, self.typedefs)
+            order = sorted(range(len(forms)), key=lambda n: forms[n].flatten)  # as serde: flattened ones last
 
             def read_flat(data: Any, depth: int) -> Any:
                 if not isinstance(data, dict):
                     raise mismatch(data, what)
                 check(data)
-                inner, values = deeper(depth), []
-                for part, (form, of, item) in zip(shares(data)[0], fields, strict=True):
+                inner, (values, _) = deeper(depth), shares(data)
+                for n in order:
+                    part, (form, of, item) = values[n], fields[n]
                     if form.flatten:
-                        values.append(item(part, depth))
+                        values[n] = item(part, depth)
                     elif part is ABSENT:
-                        values.append(absent(form, of))
+                        values[n] = absent(form, of)
                     else:
-                        values.append(_inside(item, part, form.name, inner))
+                        values[n] = _inside(item, part, form.name, inner)
                 return build(values)
 
             return read_flat

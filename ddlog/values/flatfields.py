@@ -23,26 +23,27 @@ Shares = Callable[[dict[str, Any]], tuple[list[Any], list[str]]]
 def shares_of(fields: Sequence[tuple[str, Type]], forms: Sequence[JsonField], typedefs: TypeDefs) -> Shares:
     """The function that parts objects among the fields of a struct."""
     named = {form.name for form in forms if not form.flatten}
-    pairs = zip(forms, fields, strict=True)
-    known = [_keys(of, typedefs) if form.flatten else None for form, (_, of) in pairs]
-    by_name = [is_union_by_name(of, typedefs) for _, of in fields]
-    shared = [_is_shared(of, typedefs) for _, of in fields]
+    flat = {
+        n: (_keys(of, typedefs), is_union_by_name(of, typedefs), _is_shared(of, typedefs))
+        for n, (form, (_, of)) in enumerate(zip(forms, fields, strict=True))
+        if form.flatten
+    }
 
     def shares(data: dict[str, Any]) -> tuple[list[Any], list[str]]:
         rest = {key: value for key, value in data.items() if key not in named}
         unknown, found = dict.fromkeys(rest), list[Any]()
         for n, form in enumerate(forms):
-            if not form.flatten:
+            if n not in flat:
                 found.append(data.get(form.name, ABSENT))
                 continue
-            keys = known[n]
+            keys, by_name, shared = flat[n]
             part = {key: value for key, value in rest.items() if keys is None or key in keys}
-            if by_name[n]:
+            if by_name:
                 part = dict(list(part.items())[:1])
             found.append(part)
             for key in part:
                 unknown.pop(key, None)
-                if keys is not None and not shared[n]:
+                if keys is not None and not shared:
                     del rest[key]
         return found, list(unknown)
 

@@ -194,6 +194,7 @@ BACK = [
     (0, THING % ("", 'B","m":"x"'), "no variant of enum Kind found in flattened data at line 1 column 69"),
     (0, THING % (CIRCLE, 'B"'), "data did not match any variant of untagged enum Loose at line 1 column 78"),
     (0, (THING % (CIRCLE, 'B","m":"x"')).replace('"y":2,', ""), "missing field `y` at line 1 column 80"),
+    (0, '{"x":1,"t":"A"}', "missing field `name` at line 1 column 15"),
     (0, '[1]', "invalid type: sequence, expected struct Thing at line 1 column 3"),
     (1, '{"id":1,"a":[1.5],"b":null}', ""),
     (1, '{"id":1}', ""),
