@@ -213,7 +213,7 @@ def lsp(arguments: argparse.Namespace) -> int:
         from ..errors.diagnostics import DDlogError
         from ..errors.sessions import NotInstalled
 
-        raise DDlogError([NotInstalled(package="pygls")])
+        raise DDlogError([NotInstalled(package="ddlog[lsp]")])
     from ..lsp.server import serve
 
     serve(arguments.library)

@@ -123,16 +123,18 @@ class DDlogError(Exception):
         return render(self.diagnostics)
 
     def _render_traceback_(self) -> list[str]:
-        """The lines that IPython prints for this error: the user's own code up to the call of ddlog, and the
-        message. A line of magic has its place in the message."""
+        """The lines that IPython prints for this error: the user's own code up to the call of ddlog, without
+        installed packages, and the message. A line of magic has its place in the message."""
         from traceback import extract_tb
 
         home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
         ours = tuple(os.path.join(home, each, "") for each in _PACKAGES)
         called = takewhile(lambda frame: not frame.filename.startswith(ours), extract_tb(self.__traceback__))
-        own = [each for each in called if f"{os.sep}IPython{os.sep}" not in each.filename]
+        own = [each for each in called if f"-packages{os.sep}" not in each.filename]
         lines = (
-            f"line {each.lineno}: {each.line}" for each in own if not (each.line or _MAGIC).startswith(_MAGIC)
+            f"{f'{each.filename}:' if os.path.isfile(each.filename) else 'line '}{each.lineno}: {each.line}"
+            for each in own
+            if not (each.line or _MAGIC).startswith(_MAGIC)
         )
         return [*lines, *str(self).split("\n")]
 

@@ -82,7 +82,7 @@ class NotInstalled(Diagnostic):
     """An optional package that is not installed."""
 
     title = "{package} is not installed"
-    suggestion = "pip install {package}"
+    suggestion = "pip install '{package}'"
     package: str
 
 

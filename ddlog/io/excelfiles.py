@@ -25,7 +25,7 @@ def read_sheet(path: str, dialect: Dialect) -> pa.Table:
     try:
         import fastexcel
     except ImportError:
-        raise DDlogError([NotInstalled("fastexcel")]) from None
+        raise DDlogError([NotInstalled("ddlog[excel]")]) from None
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # columns without values are texts, as should be
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:

@@ -18,7 +18,7 @@ from .dialects import DELIMITED, TABLES, map_text
 from .faults import CellFault
 from .files import FactFile
 from .guesses import DATE, FLOAT, INTEGER, MOMENT, guessed, usual_cells
-from .header import SAMPLE, column_places
+from .header import SAMPLE, column_places, plain_name
 from .inferredtypes import InferredTypes, field_names, type_name
 from .jsonfiles import items_of
 from .places import file_at
@@ -102,7 +102,7 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
     text = text_of(file)
     shape, options = _shape(text, file)
     found = list(records(text, shape))
-    first = found[0].cells if found else []
+    first = [cell.strip() for cell in found[0].cells] if found else []
     headed = file.dialect.header == "yes" or (file.dialect.header == "auto" and _is_header(first))
     again = headed and any(cell in row.cells for row in found[1 : SAMPLE + 1] for cell in first)
     if (file.format != "csv" or again) and "header" not in file.dialect.given:
@@ -111,7 +111,7 @@ def _delimited(file: FactFile) -> tuple[list[_Column], list[str]]:
         twice = next(cell for cell in first if list(first).count(cell) > 1)
         message = f"two columns are named `{twice}`; give them different names, or say `?header=no`"
         raise CellFault(message, 1, 1, found[0].text, len(found[0].text))
-    names = [cell.strip() for cell in first] if headed else [f"c{at}" for at in range(len(first))]
+    names = first if headed else [f"c{at}" for at in range(len(first))]
     rows = found[1:] if headed else found
     wrong = next((row for row in rows if len(row.cells) != len(names)), None)
     if wrong is not None:
@@ -155,8 +155,10 @@ def _declared(
 ) -> Inferred:
     there = [column.there for column in columns]
     names = field_names(there)
-    found = enumerate(column_places(there, names))  # without a map
-    renamed = [(names[at], there[at]) for at, place in found if place != at]
+    found, plain = column_places(there, names), list(map(plain_name, there))  # the places without a map
+    renamed = [
+        (names[at], there[at]) for at, place in enumerate(found) if place != at or plain.count(plain[at]) > 1
+    ]
     if renamed:
         options = [*options, f"map={map_text(renamed)}"]
     types = InferredTypes(relation, are_texts)

@@ -43,7 +43,7 @@ def item_rows(
     """The rows that `read` makes of the values of a JSON text. Raises FaultyFile."""
     rows: list[tuple[Any, ...]] = []
     with gathered_faults(refuse) as faults:
-        for position, item in items_of(text, lines, refuse if lines else None):
+        for position, item in items_of(text, lines, faults.add if lines else None):
             memory.check()
             try:
                 rows.append(read(item))
@@ -123,6 +123,8 @@ def items_of(text: str, lines: bool, refuse: RefuseFault | None = None) -> Itera
         position = _skip(text, end)
         if array and text[position : position + 1] == ",":
             position = _skip(text, position + 1)
+            if text[position : position + 1] == "]":
+                raise fault_at(text, position, "expected a row behind `,` in the array of rows")
         elif array and text[position : position + 1] != "]":
             raise fault_at(text, position, "expected `,` or `]` in the array of rows")
     if array and (rest := _skip(text, position + 1)) < len(text):

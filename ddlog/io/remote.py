@@ -23,7 +23,8 @@ def files_at(relation: str, url: str, dialect: Dialect) -> list[FactFile]:
     try:
         import fsspec
     except ImportError:
-        missing = NotInstalled("fsspec") if url.startswith(WEB) else OnlySparkReads(f"{relation}={url}")
+        on_web = url.startswith(WEB)
+        missing = NotInstalled("ddlog[remote]") if on_web else OnlySparkReads(f"{relation}={url}")
         raise DDlogError([missing]) from None
     try:
         system, path = fsspec.core.url_to_fs(url)

@@ -193,16 +193,18 @@ async def _socket(service: Service, socket: WebSocket) -> None:
         while True:
             try:
                 given = object_of((await socket.receive_text()).encode(errors="replace"), **_MESSAGE)
+                if ("subscribe" in given) == ("transaction" in given):
+                    raise DDlogError([BadRequest("expected `subscribe` or `transaction`")])
                 if "subscribe" in given:
                     begin(_subscribed(service, socket, given))
-                elif "transaction" in given:
+                else:
                     await free.acquire()
                     begin(_transacted(service, socket, given)).add_done_callback(lambda _: free.release())
-                else:
-                    raise DDlogError([BadRequest("expected `subscribe` or `transaction`")])
             except DDlogError as error:
                 await socket.send_text(errors_body(error).decode())
-    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes
+    except KeyError:  # a message of bytes
+        await socket.close(1003, "a message is a text")
+    except (WebSocketDisconnect, RuntimeError):
         pass
     finally:
         for task in list(tasks):

@@ -377,6 +377,8 @@ class Session(Inputs):
         from ..check.query import check_query
 
         self.state.check_open()
+        if not isinstance(text, str):
+            raise TypeError(f"a query is a text, not {text!r}")
         checked = self.program.checked
         query = check_query(checked, Source(name, text), values)
         program, types = query.within(checked), query.rule.variables

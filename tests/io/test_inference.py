@@ -208,6 +208,11 @@ def test_names_that_differ_in_case_alone(tmp_path: Path, capsys: pytest.CaptureF
         assert list(session["C"].tuples()) == [(1, 2)]
         with pytest.raises(ddlog.DDlogError, match="a name for the column `id`, too, as in id:OTHER,id_:id"):
             session.load(f"C={tmp_path}/c.csv?map=id_:id")
+    (tmp_path / "c.csv").write_text("a,A\n1,2\n")
+    assert f"C={tmp_path}/c.csv?map=a:a,a_:A" in inferred(capsys, f"{tmp_path}/c.csv")
+    (tmp_path / "c.csv").write_text(" a,a \n1,2\n")
+    assert main(["infer", f"{tmp_path}/c.csv"]) == 1
+    assert "two columns are named `a`" in capsys.readouterr().err
 
 
 def test_types_of_tables_of_other_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -209,6 +209,7 @@ ERRORS: list[tuple[str, str | bytes, Relation, str]] = [
     ("Edge.jsonl", "[1, null]\n", EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found null"),
     ("Edge.jsonl", '[1, "x"]\n', EDGE, "Edge.jsonl:1:1: b: expected signed<32>, found 'x'"),
     ("Edge.json", "[[1, 2] [3, 4]]\n", EDGE, "Edge.json:1:9: expected `,` or `]` in the array of rows"),
+    ("Edge.json", "[[1, 2],]\n", EDGE, "Edge.json:1:9: expected a row behind `,` in the array of rows"),
     ("Edge.json", "[[1, 2],", EDGE, "Edge.json:1:9: this is not JSON: Expecting value"),
     ("Edge.json", "[[1, 2]]\n[[3, 4]]", EDGE, "Edge.json:2:1: nothing may follow the array of rows"),
     ("Edge.parquet", "nothing", EDGE, "Edge.parquet: this cannot be read as parquet"),
@@ -233,6 +234,9 @@ def test_a_line_and_a_caret_stand_below(tmp_path: Path) -> None:
         load(tmp_path / "Edge.facts", "1\t2\n10\tabc\nx\ty\n", EDGE)
     assert str(caught.value).splitlines()[1:3] == ["    10  abc", "        ^^^"]
     assert len(caught.value.diagnostics) == 3
+    with pytest.raises(DDlogError) as caught:
+        load(tmp_path / "Edge.jsonl", '[1,\n[2, 3]\n[4, "x"]\n{"a": 1, "b": 2, "a": 3}\n', EDGE)
+    assert [each.span and each.span.line for each in caught.value.diagnostics] == [1, 3, 4]
 
 
 def test_what_a_pipe_gave_is_read_again_for_a_message(tmp_path: Path) -> None:

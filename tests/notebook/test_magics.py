@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +102,17 @@ def test_an_error_in_the_first_cell_begins_nothing(notebook: Notebook) -> None:
     assert "a cell %%ddlog with a program begins one" in str(error)
     _, error = notebook.run("session = 7\n%ddlog ? Edge(x)")
     assert "session is int, and no session" in str(error)
+
+
+def test_an_error_names_the_lines_that_led_to_it_and_their_files(notebook: Notebook, tmp_path: Path) -> None:
+    notebook.texts(f"%%ddlog\n{PATHS}")
+    (tmp_path / "asking.py").write_text("def ask(session):\n    return session.query('Nope(x)')\n")
+    notebook.run(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nfrom asking import ask\nimport pandas")
+    _, error = notebook.run("pandas.Series([session]).map(lambda each: ask(each))")
+    code = "pandas.Series([session]).map(lambda each: ask(each))"
+    asked = f"{tmp_path}/asking.py:2: return session.query('Nope(x)')"
+    assert isinstance(error, ddlog.DDlogError)
+    assert error._render_traceback_()[:3] == [f"line 1: {code}", f"line 1: {code}", asked]
 
 
 def test_braces_are_values_of_names(notebook: Notebook) -> None:

@@ -43,6 +43,7 @@ def test_subscriptions_and_transactions_by_a_socket(serving: Serving) -> None:
             assert (await next_of("event"))["event"] == "snapshot"
             wrong = [
                 {"nothing": 1},
+                {"subscribe": ["Reach"], "transaction": {"insert": {"Link": ["a", "b"]}}},
                 {"subscribe": ["Rech"]},
                 {"subscribe": []},
                 [],
@@ -71,6 +72,10 @@ def test_subscriptions_and_transactions_by_a_socket(serving: Serving) -> None:
             await socket.send(json.dumps({"subscribe": ["Reach"], "last": last}))
             event = await next_of("event")
             assert (event["event"], len(event["data"]["relations"]["Reach"])) == ("change", 2)
+            await socket.send(b"{}")
+            with pytest.raises(websockets.exceptions.ConnectionClosed, match="a message is a text"):
+                while True:
+                    await socket.recv()
         with pytest.raises(websockets.exceptions.InvalidStatus):
             await websockets.connect(address)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -313,6 +314,9 @@ def test_files_tell_what_they_are(tmp_path: Path) -> None:
     file = SparkFile(f"file:{tmp_path}/a b.csv", "csv", put(tmp_path, "a b.csv", b'x,"y"\r\nz\n'))
     assert file.is_at(f"file:{tmp_path}/a%20b.csv") and not file.is_at(f"file:{tmp_path}/b.csv")
     assert file.first_lines(1) == ['x,"y"'] and file.may_have(b'"') and not file.may_have(b"q")
+    os.mkfifo(tmp_path / "A.csv")
+    with pytest.raises(DDlogError, match="Spark does not read pipes"):
+        find_facts(None, parse_places(f"A={tmp_path}/A.csv", ["A"], ["A"]), ["A"], ())
 
 
 @pytest.fixture(scope="module")

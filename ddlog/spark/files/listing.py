@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import facts as errors
 from ...errors.diagnostics import DDlogError
-from ...errors.spark import OnlyReadHere
+from ...errors.spark import NotForSpark, OnlyReadHere
 from ...io.dialects import PLAIN, Dialect, check_fits
 from ...io.files import NO_NAMES, FactFile, split_name
 from ...io.places import Place, find_local, shown
@@ -131,6 +131,8 @@ def _plain(folder: Path) -> bool:
 
 
 def _local(file: FactFile) -> SparkFile:
+    if file.fetch is not None:
+        raise DDlogError([NotForSpark(file.shown, "pipes")])
     return SparkFile(
         "file:" + _SPECIAL.sub(r"\\\1", str(file.path.absolute())), file.format, file.path, file.dialect
     )
