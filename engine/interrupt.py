@@ -17,8 +17,7 @@ import time
 # The functions of `signal` itself make enumerations of handlers, which takes longer than a small epoch.
 from _signal import getsignal as _handler_of  # type: ignore[import-not-found]
 from _signal import signal as _set_handler
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -45,7 +44,7 @@ os.register_at_fork(after_in_child=_forked)
 
 def _handle(number: int, frame: FrameType | None) -> None:
     global _noted
-    if _at_once and _previous is not None:
+    if _at_once and _previous is not None and not _holding:
         _previous(number, frame)
     else:
         _noted = True
@@ -63,7 +62,7 @@ class deferred:
     _handler: Callable[[int, FrameType | None], Any] | None
 
     def __enter__(self) -> None:
-        global _noted, _previous
+        global _noted, _at_once, _previous
         if _previous is not None:  # inside another, or in a thread beside one
             self._handler = None
             return
@@ -72,7 +71,7 @@ class deferred:
             self._handler = None
             return
         self._handler = _previous = handler
-        _noted = False
+        _noted = _at_once = False  # a Ctrl-C may have come just before the end of `immediate`
         _set_handler(signal.SIGINT, _handle)
 
     def __exit__(self, *_: object) -> None:
@@ -114,19 +113,19 @@ def check() -> None:
         _previous(signal.SIGINT, None)
 
 
-@contextmanager
-def immediate() -> Iterator[None]:
-    """Code that may be interrupted anywhere, unless it runs inside `held`."""
-    global _at_once
-    if _holding:
-        yield
-        return
-    check()
-    before, _at_once = _at_once, True
-    try:
-        yield
-    finally:
-        _at_once = before
+class immediate:
+    """Code that may be interrupted anywhere, unless it runs inside `held`. A class, as `deferred` is."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        global _at_once
+        check()
+        self._before, _at_once = _at_once, True
+
+    def __exit__(self, *_: object) -> None:
+        global _at_once
+        _at_once = self._before
 
 
 class held:
