@@ -330,12 +330,9 @@ def _group(state: State, at: NodeId, node: DeltaGroup) -> Take:
     def take(changes: Changes, running: RunningEpoch) -> Rows | None:
         if (change := changes.get(source)) is None:
             return None
-        rows, weights = change
-        if len(rows) != 1:
-            return DECLINED
         group = groups[at]
         running.changed.append(group)
-        found = group.change_one(rows[0], weights[0])
+        found = group.change_few(*change)
         return found if found[0] else None
 
     return take

@@ -103,6 +103,18 @@ def test_user_code_is_interrupted_at_once() -> None:
             pass
 
 
+def test_an_interrupt_waits_after_one_that_came_at_the_end_of_user_code() -> None:
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred(), interrupt.held():
+        interrupt.immediate().__enter__()  # it does not come to its end
+        os.kill(os.getpid(), signal.SIGINT)
+        reached.append("what is held")
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred():
+        os.kill(os.getpid(), signal.SIGINT)
+        reached.append("the next epoch")
+    assert reached == ["what is held", "the next epoch"]
+
+
 PATHS = """
 input relation Edge(a: bigint, b: bigint)
 input relation Weight(a: bigint, w: bigint)

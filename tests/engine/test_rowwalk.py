@@ -19,8 +19,8 @@ from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess import rowwalk
 from ddlog.engine.inprocess.arrangements.store import Store
-from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.footprint import _parts
+from ddlog.engine.inprocess.groups.group import GroupState
 from ddlog.engine.inprocess.operators import EpochOperators
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
@@ -419,8 +419,9 @@ def test_an_epoch_without_memory_names_the_rule_that_it_ends_in(rows: int) -> No
         session.insert("B", *((1, y) for y in range(rows)))
         session.commit()
         session.insert("A", (1,))
-        ends = mock.patch.object(RunningEpoch, "group", side_effect=MemoryError)
-        with ends, pytest.raises(ddlog.DDlogError, match=r"no more memory, in `N\(x, n\)"):
+        ends = mock.Mock(side_effect=MemoryError)
+        without = mock.patch.multiple(GroupState, change=ends, change_few=ends)
+        with without, pytest.raises(ddlog.DDlogError, match=r"no more memory, in `N\(x, n\)"):
             session.commit()
 
 

@@ -321,8 +321,12 @@ class Values:
             else:
                 if int(out.min()) >= -INLINE_LIMIT and int(out.max()) < INLINE_LIMIT:
                     return out
-            values = listed
-        return np.fromiter((self.encode(kind, column.domain, v) for v in values), np.int64, length)
+            return np.fromiter((self.encode(kind, column.domain, v) for v in listed), np.int64, length)
+        if kind is Kind.BOOL:
+            return np.fromiter(map(bool, values), np.int64, length)
+        if length <= thresholds.FEW_ROWS:
+            return np.fromiter(map(float_bits, values), np.int64, length)
+        return self._encode_array(column, np.fromiter(values, np.float64, length))
 
     def decode_column(self, column: Column, codes: Array) -> list[Any]:
         """The values of a column of int64s."""
@@ -331,7 +335,7 @@ class Values:
             values = self.domain(column.domain).values
             return [values[i] for i in codes.tolist()]
         if kind is Kind.BOOL:
-            return [bool(v) for v in codes.tolist()]
+            return (codes != 0).tolist()  # type: ignore[no-any-return]
         if kind is Kind.FLOAT:
             return [self._nan if v != v else v for v in codes.view(np.float64).tolist()]
         plain = codes.tolist()
