@@ -298,15 +298,17 @@ def test_a_state_without_the_log_that_belongs_to_it_is_an_error(tmp_path: Path, 
         assert again.size("Edge") == 1
 
 
-def test_the_file_of_a_forgotten_session_needs_no_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize("durability", ["commit", "exit"])
+def test_the_file_of_a_forgotten_session_is_whole_and_needs_no_log(tmp_path: Path, durability: str) -> None:
     text = (
         "import ddlog\n"
         "p = ddlog.compile('input relation R(x: u32) output relation O(x: u32) O(x) :- R(x).')\n"
-        f"s = p.session(state={str(tmp_path / 's')!r})\ns.insert('R', (1,))\ns.commit()\n"
+        f"s = p.session(state={str(tmp_path / 's')!r}, durability={durability!r})\n"
+        "s.insert('R', *range(1000))\ns.commit()\n"
     )
     subprocess.run([sys.executable, "-c", text], check=True)
     assert not (tmp_path / "s-wal").exists()
-    assert "1 row" in "\n".join(reports.described(str(tmp_path / "s")))
+    assert "1,000 rows" in "\n".join(reports.described(str(tmp_path / "s")))
 
 
 @pytest.mark.parametrize("end", ["", "-wal"])
