@@ -118,10 +118,10 @@ class RemoteSession(Session):
         step()
         self.transaction.took(step)
 
-    def _commit(self, static: bool) -> Changes:
+    def _commit(self, static: bool, begin: Callable[[], None]) -> Changes:
         self._check_now("a commit in the past")
         try:
-            changes = super()._commit(static)
+            changes = super()._commit(static, begin)
         except DDlogError as error:
             if isinstance(error.diagnostics[0], ProgramIsAnother):
                 self._remote.refresh()

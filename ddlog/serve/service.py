@@ -215,7 +215,7 @@ class Service:
                 raise _Tried
 
             changes = self._changes_of(updates)
-            with suppress(_Tried), state.lock, state.diagnosing():
+            with suppress(_Tried), state.diagnosing():
                 state.host.runtime.commit(changes, max_iterations=state.max_iterations, seal=refuse)
             return found[0]
 
@@ -227,7 +227,7 @@ class Service:
         def call() -> T:
             session, state = self.session, self.session.state
             changes = self._changes_of(updates)
-            with state.lock, state.diagnosing(), state.questions.on_trial():
+            with state.diagnosing(), state.questions.on_trial():
                 return state.host.runtime.attempt(changes, lambda: question(session), state.max_iterations)
 
         return await self.owner.ask(call)

@@ -63,7 +63,7 @@ def asked(
     them."""
     state, pending = session.state, session.transaction.batches()
     relations = state.program.relations
-    with in_statement(), state.lock, state.diagnosing():
+    with in_statement(), state.diagnosing():
         ready, given = plan.prepared(state, plan.statement.answer), plan.given(parameters)
         plain = all(relations[name].role == "input" for name in plan.statement.reads)
         if not pending or (plain and state.host.offer.frames is None):

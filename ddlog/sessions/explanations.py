@@ -50,7 +50,7 @@ class SessionHeld:
         most: int | None = None,
     ) -> Iterable[Row]:
         state = self._state
-        with state.lock, state.diagnosing():
+        with state.diagnosing():
             if all(each.relation in state.kept or each.relation in given for each in query.reads()):
                 return state.host.query(program, query, given, most)
             found = (row for each in _constant(query, given) for row in self._asked(each))
@@ -110,7 +110,7 @@ class SessionHeld:
                 state.host if state.host.offer.frames is None else None,
                 one_round(self.program, stratum),
             )
-            with state.lock, state.diagnosing():
+            with state.diagnosing():
                 made = None if of is None else Replayed(state.program, of, self._contents, near)
             self._replays[stratum.relations] = made
         return self._replays[stratum.relations]
@@ -139,7 +139,7 @@ class SessionHeld:
         state = self._state
         pending: dict[str, PendingChanges] = {}
         try:
-            with state.lock, state.diagnosing():
+            with state.diagnosing():
                 for sign, facts in ((-1, delete), (1, insert)):
                     for name, row in facts:
                         if name not in pending:
@@ -162,7 +162,7 @@ class SessionHeld:
                 [NoStateBefore("the program has streams, windows or effects, or a load was static")]
             )
         try:
-            with state.lock, state.diagnosing(), self._elsewhere():
+            with state.diagnosing(), self._elsewhere():
                 return state.host.runtime.before(look, state.max_iterations)
         except NotKept as unknown:
             raise DDlogError([NoStateBefore(str(unknown))]) from None

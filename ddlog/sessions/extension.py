@@ -79,7 +79,7 @@ def go_on_with(state: SessionState, program: Program, fill: Mapping[str, Any] | 
                 state.recorder = type(state.recorder)()
         return deltas
 
-    with state.lock, state.diagnosing(), deferred():
+    with state.diagnosing(), deferred():
         deltas = sparing(facts_of(here), attempt) if may_be_whole(program, wanted) else attempt(False, None)
     return state.told(host.offer.shown(deltas))
 

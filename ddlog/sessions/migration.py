@@ -130,7 +130,7 @@ def migrated(
         state.durable = durable.with_program(program, beside.kept, beside.host, rows, fill, begin)
     else:
         now = here_of(beside.host)
-        with beside.lock, beside.diagnosing():
+        with beside.diagnosing():
             given = _rows(state, program, found, fill).items()
             batches = {name: list(signed(now, rows, name)) for name, rows in given}
         beside.run(batches, False)

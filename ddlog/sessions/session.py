@@ -41,7 +41,7 @@ from .results.views import Changes, RelationView, Result, register_views
 from .subscribers import Receive, Subscribers
 from .transactions.facts import load_columns, load_frames, load_places
 from .transactions.inputs import Inputs
-from .transactions.state import SessionState
+from .transactions.state import SessionState, in_turn
 from .transactions.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -94,11 +94,15 @@ class Session(Inputs):
     def close(self) -> None:
         """Ends the session and its streams. Changes that are not committed are lost, with a warning. With a
         durable state, puts on disk what waits for that, and raises DDlogError for what cannot be written."""
+        if self.streams is not None and not self.state.closed:
+            self.streams.close()  # whose threads end when their batches do, which use the session
+        self._close()
+
+    @in_turn
+    def _close(self) -> None:
         if not self.state.closed:
             if self.in_transaction:
                 warn([UncommittedChanges()])
-            if self.streams is not None:
-                self.streams.close()
             self.rollback()
             self.state.closed = True
             self.state.questions.close()
@@ -123,20 +127,21 @@ class Session(Inputs):
         may be headers or rows. `refuse` is called with the error of each wrong row, which is then skipped;
         without it, an error ends the load. After a `static` load no change is possible, and no memory is
         spent on one. `replace` deletes what the input relations hold in the same epoch."""
-        load_places(self.state, self.transaction, places, note or (lambda text: None), replace, refuse)
-        return self._commit((static or not self.state.updates) and not self.resumed)
+        told = note or (lambda text: None)
+        return self._commit(
+            (static or not self.state.updates) and not self.resumed,
+            lambda: load_places(self.state, self.transaction, places, told, replace, refuse),
+        )
 
     def load_frames(self, frames: Mapping[str, Any]) -> Changes:
         """Loads Spark DataFrames into input relations and commits them, in one epoch with the program's facts
         if nothing came before. No later change is possible."""
-        load_frames(self.state, self.transaction, frames)
-        return self._commit(True)
+        return self._commit(True, lambda: load_frames(self.state, self.transaction, frames))
 
     def load_columns(self, facts: Iterable[tuple[str, Columns]]) -> Changes:
         """Loads facts that are read and checked already, each with the name of its input relation, and
         commits them in one epoch with the program's facts. No later change is possible."""
-        load_columns(self.state, self.transaction, facts)
-        return self._commit(True)
+        return self._commit(True, lambda: load_columns(self.state, self.transaction, facts))
 
     def stream(
         self,
@@ -166,21 +171,25 @@ class Session(Inputs):
         error, an interrupt or the iteration limit, the transaction is over and the session is at its last
         commit. `error.committed` of whatever is raised says whether that is this one, as it is if a Ctrl-C
         came too late to end the epoch, or a subscriber failed."""
-        self.state.check_open()
-        self.state.start()
-        return self._commit(False)
+        return self._commit(False, self.state.start)
 
-    def _commit(self, static: bool) -> Changes:
-        before = self.state.epochs
-        try:
-            with given_back():
-                changes = self.transaction.commit(static)
-            self._subscribers.tell(changes)
-        except BaseException as error:
-            error.committed = self.state.epochs > before  # type: ignore[attr-defined]
-            raise
-        return changes
+    def _commit(self, static: bool, begin: Callable[[], None]) -> Changes:
+        """Ends the transaction after `begin`. Other threads wait until the subscribers are told, which so
+        hear of the epochs in their order."""
+        with self.state.lock:
+            self.state.check_open()
+            begin()
+            before = self.state.epochs
+            try:
+                with given_back():
+                    changes = self.transaction.commit(static)
+                self._subscribers.tell(changes)
+            except BaseException as error:
+                error.committed = self.state.epochs > before  # type: ignore[attr-defined]
+                raise
+            return changes
 
+    @in_turn
     def extend(
         self, text: str, *, name: str = "<added>", warned: Callable[[Sequence[Diagnostic]], None] = warn
     ) -> Changes:
@@ -199,6 +208,7 @@ class Session(Inputs):
         warned(program.warnings)
         return changes
 
+    @in_turn
     def drop(self, what: str) -> Changes:
         """Drops a declaration from the program by its name, a relation with its rules, or rules and facts by
         their text; returns how that changes the output relations. The rows of an input relation go with it.
@@ -209,6 +219,7 @@ class Session(Inputs):
         check_changeable(self.state, self.in_transaction)
         return self.go_on_with(without(self.program, what))
 
+    @in_turn
     def go_on_with(self, program: Program, fill: Mapping[str, Any] | None = None) -> Changes:
         """Goes on with another program, and returns how that changes the output relations. See `extend`. Rows
         of inputs that have other columns there are taken over as `migrate` does; `fill` gives the values of
@@ -224,6 +235,7 @@ class Session(Inputs):
         self._subscribers.tell(changes)
         return changes
 
+    @in_turn
     def start(self, *, static: bool = False) -> Changes:
         """Puts the program's own facts in the state, and returns what follows from them. Without this call,
         it happens when the session is first used, and nothing is returned."""
@@ -234,18 +246,22 @@ class Session(Inputs):
             else self.state.begin(static or not self.state.updates)
         )
 
+    @in_turn
     def rollback(self) -> None:
         """Forgets the transaction."""
         self.transaction.rollback()
 
+    @in_turn
     def mark(self) -> Mapping[str, int]:
         """A point of the transaction, for `undo`."""
         return self.transaction.mark()
 
+    @in_turn
     def undo(self, mark: Mapping[str, int]) -> None:
         """Takes the transaction back to a point."""
         self.transaction.undo(mark)
 
+    @in_turn
     def tidy(self) -> None:
         """Gives back memory that no row uses any more. Commits do so whenever it pays; this is for a pause in
         which nobody waits, since it reads the whole state."""
@@ -262,6 +278,7 @@ class Session(Inputs):
         """The number of the last commit in the durable state; None without one."""
         return None if self.state.durable is None else self.state.durable.epoch
 
+    @in_turn
     def at(self, epoch: int) -> Session:
         """A session as this one was after an epoch, as far back as its durable state has history. It has no
         state of its own, and is derived anew."""
@@ -275,6 +292,7 @@ class Session(Inputs):
             begin_at(durable, past.state, epoch)
         return past
 
+    @in_turn
     def changes_of(self, epoch: int) -> Changes:
         """The changes of the output relations in an epoch, as far back as the durable state has history."""
         from .persistence.past import changes_in, check_number
@@ -285,6 +303,7 @@ class Session(Inputs):
         past = self.at(epoch - 1).state
         return past.run(changes_in(durable, past, epoch), False)
 
+    @in_turn
     def described_state(self) -> list[str]:
         """Lines about the durable state and its history."""
         return self._durable("`state`").described()
@@ -304,17 +323,18 @@ class Session(Inputs):
     def subscribe(self, relation: str, receive: Receive) -> Callable[[], None]:
         """Calls `receive` after each commit that changes an output relation, with the changed rows and their
         weights. Returns a function that ends the subscription. An exception of `receive` is raised by
-        `commit` when all subscribers have been called; the commit stands."""
+        `commit` when all subscribers have been called; the commit stands. Other threads that use the session
+        wait meanwhile, so `receive` must not wait for them."""
         return self._subscribers.add(relation, receive)
 
+    @in_turn
     def __getitem__(self, relation: str) -> RelationView:
         declared, host = self._readable(relation), self.state.host
 
         def frame() -> DataFrame:
             return frames_of(host, Ability.FRAMES_OUT).frame(declared.name)
 
-        with self.state.lock:
-            stored = host.runtime.rows(declared.name)
+        stored = host.runtime.rows(declared.name)
         return RelationView(declared, stored, partial(self._contains, declared), self.typedefs, frame)
 
     def _readable(self, name: str) -> Relation:
@@ -325,14 +345,15 @@ class Session(Inputs):
         self.state.start()
         return declared
 
+    @in_turn
     def _contains(self, declared: Relation, value: Any) -> bool:
         try:
             row = row_of(value, declared, self.typedefs)
         except DDlogError:
             return False
-        with self.state.lock:
-            return self.state.host.runtime.contains(declared.name, [row])[0]
+        return self.state.host.runtime.contains(declared.name, [row])[0]
 
+    @in_turn
     def index(self, name: str) -> IndexView:
         """An index of the program, for look-ups: `session.index("ByFrom")["a"]`."""
         program, host = self.program, self.state.host
@@ -354,6 +375,7 @@ class Session(Inputs):
         """Whether the session computes a relation, so that it can be read."""
         return relation in self.state.kept
 
+    @in_turn
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""
         return self.state.host.runtime.size(self._readable(relation).name)
@@ -364,6 +386,7 @@ class Session(Inputs):
         `insert` takes it for the type that its place has. It is never read as text of the language."""
         return self.ask(text, values)
 
+    @in_turn
     def ask(
         self,
         text: str,
@@ -384,7 +407,7 @@ class Session(Inputs):
         program, types = query.within(checked), query.rule.variables
         check_delays(query, self.program.relations)
         self.state.start()
-        with self.state.lock, self.state.diagnosing():
+        with self.state.diagnosing():
             if all(atom.relation in self.state.kept for atom in query.reads()):
                 stored = self.state.host.query(program, query)
             else:
@@ -394,6 +417,7 @@ class Session(Inputs):
         warned(query.warnings)
         return Result(relation, stored, program.typedefs, query.warnings)
 
+    @in_turn
     def select(self, text: str, *, name: str = "<query>") -> Result:
         """The rows of a SELECT over the relations as the transaction sees them: `SELECT b, count(*) FROM Path
         GROUP BY b ORDER BY b`. Needs the package sqlglot."""
@@ -412,6 +436,7 @@ class Session(Inputs):
         Needs the package sqlglot."""
         return self.carry_out(self.commit, statement, parameters, name)
 
+    @in_turn
     def carry_out(
         self,
         commit: Callable[[], Changes],
@@ -495,6 +520,7 @@ class Session(Inputs):
         found: ChangeExplanation = self._explained("why_change", relation, row, values, depth=depth)
         return found
 
+    @in_turn
     def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
         """What the function of `explaining.why` with this name says."""
         with nested_values():
@@ -508,6 +534,7 @@ class Session(Inputs):
 
             self.state.recorder = Recorder()
 
+    @in_turn
     def profile(self) -> Profile:
         """Where the time went in the commits since `measure` was called, by stratum and rule, with the
         slowest commits; and the plans, the decisions about recursions, and the memory of the session. See
@@ -524,6 +551,7 @@ class Session(Inputs):
             reason = "each relation is one query of Spark's, which no rule has a part of"
             raise DDlogError([CannotBeCombined("a profile", "updates=False on Spark", reason)])
 
+    @in_turn
     def write(self, relation: str, place: str, format: str = "csv") -> str:
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,
         parquet), at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. Earlier
@@ -531,6 +559,7 @@ class Session(Inputs):
         declared = self._readable(relation)
         return frames_of(self.state.host, Ability.WRITE).write(declared, place, format)
 
+    @in_turn
     def register_views(self, prefix: str = "") -> list[str]:
         """Makes a temp view of Spark of each output relation that the session keeps, under the prefix and its
         name, in place of an older one. Returns the names. A view shows the last commit and does not change

@@ -168,7 +168,7 @@ def _changed(session: Executing, plan: SelectPlan, parameters: Parameters) -> Ou
     if not statement.returned:
         return Outcome(len(changes))
     come = [each for old, new in changes if (each := old if new is None else new) is not None]
-    with in_statement(), state.lock, state.diagnosing():
+    with in_statement(), state.diagnosing():
         given = {**plan.given(parameters), statement.changed: come}
         found = evaluated(state, plan.prepared(state, statement.returned), {}, given)
     assert plan.program is not None

@@ -627,9 +627,8 @@ class InProcess:
         """The rows of each output, as a change from nothing."""
         found: dict[str, Delta] = {}
         for name in self._own.outputs:
-            delta = (
-                self._as_change(name) if self._later is None else LaterDelta(partial(self._as_change, name))
-            )
+            act = partial(self._as_change, name)
+            delta = act() if self._later is None else LaterDelta(act, self.still)
             self._given_out.append(ref(delta))
             found[name] = delta
         return found

@@ -422,7 +422,8 @@ class Sharded(Member):
         deltas: dict[str, Delta] = {}
         for name, parcels in _by_name([each.outputs for each in outcomes]).items():
             is_kept = None in parcels.values()
-            deltas[name] = LaterDelta(partial(change, name, parcels)) if is_kept else change(name, parcels)
+            act = partial(change, name, parcels)
+            deltas[name] = LaterDelta(act, self.still) if is_kept else act()
 
         def taken(name: str, parts: Sequence[Parcel | int]) -> Change:
             parcels = [part for part in parts if isinstance(part, Parcel)]
@@ -490,9 +491,12 @@ class Sharded(Member):
         return WorkerGone("a worker has ended, and the rows of its shard with it")
 
     def asked(self, requests: Mapping[int, Any]) -> dict[int, Any]:
-        """The answers of other workers between epochs. Raises WorkerGone."""
+        """The answers of other workers, in an epoch or between two. Raises WorkerGone."""
         ask = partial(self._answers, requests)
-        return ask() if isinstance(self._running, ShardEpoch) else self.surely(ask)
+        if isinstance(self._running, ShardEpoch):
+            return ask()
+        with self.still:  # a thread may read the changes of the last epoch while another asks
+            return self.surely(ask)
 
     def _answers(self, requests: Mapping[int, Any]) -> dict[int, Any]:
         try:

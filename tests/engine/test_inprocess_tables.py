@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from unittest import mock
 
 import numpy as np
@@ -17,10 +18,10 @@ from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import interner, sweep
 from ddlog.engine.inprocess.storage import rows as rows_module
 from ddlog.engine.inprocess.storage import table as table_module
-from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
+from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate, few_rows
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
 from ddlog.engine.inprocess.storage.layout import fit
-from ddlog.engine.inprocess.storage.rows import ArrayRows
+from ddlog.engine.inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
 
@@ -365,3 +366,24 @@ def test_rows_whose_ordering_failed_are_ordered_by_the_next_reader() -> None:
     with mock.patch.object(rows_module, "order_of", side_effect=MemoryError), pytest.raises(MemoryError):
         list(rows)
     assert list(rows) == [(k,) for k in range(len(values))]
+
+
+def test_a_late_change_is_made_before_the_state_changes_whoever_reads_it() -> None:
+    """As a thread reads the changes of the last commit, and another commits."""
+    values, still, made = Values(), threading.RLock(), list[int]()
+    schema = (Column("a", Kind.INT, ""),)
+
+    def make() -> ArrayDelta:
+        with still:
+            made.append(1)
+            return ArrayDelta(values, schema, few_rows([(1,)], [1], 1), False)
+
+    delta = LaterDelta(make, still)
+    with still:
+        reader = threading.Thread(target=lambda: made.append(len(delta.rows)), daemon=True)
+        reader.start()
+        reader.join(0.05)
+        assert not made
+        delta.settle()
+    reader.join(10)
+    assert made == [1, 1]

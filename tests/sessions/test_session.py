@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import sys
 import threading
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -453,6 +455,53 @@ def test_threads_that_share_a_session_wait_for_each_other() -> None:
     finally:
         sys.setswitchinterval(interval)
     assert not failed and len(session["Edge"]) == 48
+
+
+def test_what_a_thread_asks_during_a_commit_waits_for_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = ddlog.compile(PATHS).session()
+    commit, is_inside, goes_on = session.state.host.runtime.commit, threading.Event(), threading.Event()
+
+    def slow(*given: Any, **more: Any) -> Any:
+        is_inside.set()
+        assert goes_on.wait(10)
+        return commit(*given, **more)
+
+    session.insert("Edge", (1, 2), (2, 3))
+    session.start()
+    monkeypatch.setattr(session.state.host.runtime, "commit", slow)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(session.commit)
+        assert is_inside.wait(10)
+        asked = [
+            pool.submit(session.size, "Path"),
+            pool.submit(lambda: len(session.mark())),
+            pool.submit(lambda: len(str(session.why("Path", (1, 3)))) > 9),
+            pool.submit(
+                lambda: len(session.extend("output relation Far(x: u32)\nFar(x) :- Path(1, x).")["Far"])
+            ),
+        ]
+        assert not wait([first, *asked], 0.1).done
+        goes_on.set()
+        assert [each.result(10) for each in asked] == [3, 0, True, 2]
+
+
+def test_subscribers_hear_of_epochs_in_their_order() -> None:
+    session, heard, hears = ddlog.compile(PATHS).session(), list[int](), threading.Event()
+
+    def receive(rows: list[tuple[Any, int]]) -> None:
+        hears.set()
+        time.sleep(0 if heard else 0.1)
+        heard.append(len(rows))
+
+    session.subscribe("Path", receive)
+    session.insert("Edge", (1, 2))
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(session.commit)
+        assert hears.wait(10)
+        session.insert("Edge", (2, 3))
+        session.commit()
+        first.result(10)
+    assert heard == [1, 2]
 
 
 def _apply_to_model(rows: Counter[Any], name: str, action: str, row: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow.parquet as pq
 import pytest
@@ -21,6 +23,7 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.durability import folding, log, reports
 from ddlog.durability.store import FileStore
+from ddlog.sessions.persistence.durable import Durable
 from ddlog.sessions.session import Session
 
 from ..trying import longer, trying
@@ -298,15 +301,30 @@ def test_a_state_without_the_log_that_belongs_to_it_is_an_error(tmp_path: Path, 
         assert again.size("Edge") == 1
 
 
-def test_the_file_of_a_forgotten_session_needs_no_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize("durability", ["commit", "exit"])
+def test_the_file_of_a_forgotten_session_is_whole_and_needs_no_log(tmp_path: Path, durability: str) -> None:
     text = (
         "import ddlog\n"
         "p = ddlog.compile('input relation R(x: u32) output relation O(x: u32) O(x) :- R(x).')\n"
-        f"s = p.session(state={str(tmp_path / 's')!r})\ns.insert('R', (1,))\ns.commit()\n"
+        f"s = p.session(state={str(tmp_path / 's')!r}, durability={durability!r})\n"
+        "s.insert('R', *range(1000))\ns.commit()\n"
     )
     subprocess.run([sys.executable, "-c", text], check=True)
     assert not (tmp_path / "s-wal").exists()
-    assert "1 row" in "\n".join(reports.described(str(tmp_path / "s")))
+    assert "1,000 rows" in "\n".join(reports.described(str(tmp_path / "s")))
+
+
+def test_after_another_program_is_refused_one_state_is_closed_with_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the program which was refused would close the file before the other has written."""
+    with PROGRAM.session(state=tmp_path / "s", durability="interval") as kept:
+        kept.start()
+        before = atexit._ncallbacks()  # type: ignore[attr-defined]
+        with monkeypatch.context() as failing, pytest.raises(ddlog.DDlogError, match="full"):
+            failing.setattr(Durable, "_settle", Mock(side_effect=OSError("full")))
+            kept.extend("output relation Another(x: u32)")
+        assert atexit._ncallbacks() == before  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("end", ["", "-wal"])

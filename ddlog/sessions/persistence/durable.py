@@ -107,7 +107,6 @@ class Durable(DurableState):
         """Gives the history in a process that was forked, which cannot use the file; None: in this one."""
         self._changed_rows = 0  # of the epoch that was sealed last
         self.positions = self._read_positions()
-        self.close_with_process()
 
     @staticmethod
     def open(
@@ -125,10 +124,12 @@ class Durable(DurableState):
         check_keepable(program, computed, windows.relations.values())
         store = FileStore.open(path, read_only=read_only)
         try:
-            return Durable(program, computed, store, durability, windows, live, fill)
+            found = Durable(program, computed, store, durability, windows, live, fill)
         except BaseException:
             store.close()
             raise
+        found.close_with_process()
+        return found
 
     def _new_background(self) -> Background:
         return Background(
@@ -183,6 +184,7 @@ class Durable(DurableState):
             assert made.upkeep is not None
             made.upkeep.begun_with = self.begun_with
         atexit.unregister(self.close_at_exit)
+        made.close_with_process()
         made._listeners, made.resumed = self._listeners, self.resumed
         return made
 

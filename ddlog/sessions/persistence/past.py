@@ -21,7 +21,6 @@ def begin_at(durable: DurableState, state: SessionState, epoch: int) -> None:
     """Lets a session begin with what a state held after an epoch. Raises DDlogError."""
     with (
         deferred(),
-        state.lock,
         state.diagnosing(),
         trusting(durable.place),
         durable.past(max(1, epoch - durable.depth)) as history,
@@ -36,7 +35,7 @@ def begin_at(durable: DurableState, state: SessionState, epoch: int) -> None:
 
 def changes_in(durable: DurableState, state: SessionState, epoch: int) -> Mapping[str, SignedBatches]:
     """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
-    with state.lock, state.diagnosing(), trusting(durable.place), durable.past(epoch) as history:
+    with state.diagnosing(), trusting(durable.place), durable.past(epoch) as history:
         history.check_change(epoch)
         changes: StoredChanges[Any] = durable.stored_changes(state, history)
         return changes.changes_of(epoch)

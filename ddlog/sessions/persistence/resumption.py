@@ -38,7 +38,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     """Brings the session to the state of the last commit, and returns what follows from it as changes. Raises
     DDlogError."""
     runtime = here_of(state.host)
-    with deferred(), state.lock, state.diagnosing():
+    with deferred(), state.diagnosing():
         runtime.earlier = durable.epoch - 1
         contents = _from_checkpoint(state, durable, static)
         if contents is None:
@@ -172,7 +172,7 @@ def _catch_up(
     """Applies the epochs after a checkpoint, when the session needs its relations for the first time. Raises
     DDlogError."""
     runtime = here_of(state.host)
-    with deferred(), state.lock, state.diagnosing():
+    with deferred(), state.diagnosing():
         if upkeep.begun_with is not None:
             try:
                 with _bounded(state, changes):

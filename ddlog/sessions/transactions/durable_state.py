@@ -89,6 +89,10 @@ class DurableState(ABC):
     def close_with_process(self) -> None:
         """Lets the state be closed at the end of the process at the latest, if commits may wait then."""
         if self.durability != "commit":
+            # Arrow imports pandas, if it is there, when it first packs an array, and pandas imports this,
+            # which is an error at the end of a process.
+            import concurrent.futures.thread  # noqa: F401
+
             atexit.register(self.close_at_exit)
 
     @property

@@ -75,7 +75,7 @@ def insert_file(
 
     located = state.host.locate([Place(str(path), "path", relation)], [relation], (), {})
     for source in located.sources:
-        with given_back(), state.lock, transaction.changing(relation) as (_, changes):
+        with given_back(), transaction.changing(relation) as (_, changes):
             incoming = source.read(note, refuse)
             changes.change(incoming.batch(), incoming.rows, 1)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
@@ -38,6 +38,29 @@ if TYPE_CHECKING:
     from ..asking.questions import Questions
     from ..measuring.recorder import Recorder
     from .durable_state import DurableState
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="_Shared")
+T = TypeVar("T")
+
+
+class _Shared(Protocol):
+    """What several threads may use."""
+
+    state: SessionState
+
+
+def in_turn(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """A method of a session for which other threads that use the session wait."""
+
+    @wraps(method)
+    def call(shared: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with shared.state.lock:  # a Ctrl-C finds it taken and to be given back, or not taken
+            return method(shared, *args, **kwargs)
+
+    return call
 
 
 class UpdateIds:
@@ -77,23 +100,23 @@ class UpdateIds:
             self._ids.discard(self._keys.popleft())
 
 
-class Diagnosing:
-    """See `SessionState.diagnosing`. A class, as every change of an input comes here; so the lock is taken
-    outside, which a Ctrl-C in here could not give back."""
+class Diagnosing(Generic[T]):
+    """See `SessionState.diagnosing`. A class, as every change of an input comes here."""
 
-    __slots__ = ("_depth", "_failures", "_inside", "_state")
+    __slots__ = ("_depth", "_failures", "_given", "_inside", "_state")
 
-    def __init__(self, state: SessionState) -> None:
-        self._state, self._failures = state, state.host.offer.failures
+    def __init__(self, state: SessionState, given: T) -> None:
+        """`given` is the value that `with … as` binds."""
+        self._state, self._failures, self._given = state, state.host.offer.failures, given
 
-    def __enter__(self) -> object:
+    def __enter__(self) -> T:
         self._depth = sys.getrecursionlimit()
         if self._depth < RECURSION_DEPTH:
             sys.setrecursionlimit(RECURSION_DEPTH)
         if self._failures is not None:
             self._inside = self._failures()
             self._inside.__enter__()
-        return None
+        return self._given
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -127,7 +150,7 @@ class SessionState:
         """`updates`: whether changes may follow the first."""
         self.updates = updates
         self.lock = RLock()
-        """Held by a thread while it changes, commits or asks: others wait."""
+        """Held by the thread that uses the session: see `in_turn`."""
         self.max_iterations, self.progress = max_iterations, progress
         self.wanted: str | Iterable[str] = "all"  # as `Program.session` takes them
         self.started = False
@@ -197,9 +220,7 @@ class SessionState:
         """Puts the program's own facts in the state, and what its durable state holds, unless that was done.
         Raises DDlogError."""
         if not self.started:
-            with self.lock:
-                if not self.started:
-                    self.begin(False)
+            self.begin(False)
 
     def begin(self, static: bool) -> Changes:
         """The first epoch of a session. Raises DDlogError."""
@@ -209,7 +230,7 @@ class SessionState:
 
     def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:
         """Runs one epoch, and returns the changes of the output relations. Raises DDlogError."""
-        with deferred(), self.lock, self.diagnosing():
+        with deferred(), self.diagnosing():
             return self.told(self.ran(batches, static))
 
     def ran(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> dict[str, Delta]:
@@ -267,10 +288,10 @@ class SessionState:
     def _delta_frame(self, delta: Delta) -> DataFrame:
         return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
 
-    def diagnosing(self) -> Diagnosing:
-        """Turns faults and failures of the runtime inside, where `lock` is held, into DDlogErrors. Values may
-        be nested as deeply inside as in functions."""
-        return Diagnosing(self)
+    def diagnosing(self) -> Diagnosing[None]:
+        """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
+        inside as in functions."""
+        return Diagnosing(self, None)
 
     def diagnose(self, error: BaseException) -> None:
         """Raises the DDlogError that tells of a fault or failure of the runtime. Returns for other errors."""

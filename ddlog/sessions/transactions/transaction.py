@@ -27,21 +27,21 @@ from ..results.views import Changes
 from .state import Diagnosing, SessionState
 
 
-class _Changing(Diagnosing):
+class _Changing(Diagnosing[tuple[Relation, PendingChanges]]):
     """See `Transaction.changing`."""
 
-    __slots__ = ("_declared", "_known", "_mark", "_transaction")
+    __slots__ = ("_known", "_mark", "_transaction")
 
-    def __init__(self, transaction: Transaction, state: SessionState, declared: Relation) -> None:
-        super().__init__(state)
-        self._transaction, self._declared = transaction, declared
-
-    def __enter__(self) -> tuple[Relation, PendingChanges]:
-        super().__enter__()
-        self._known = self._transaction.has_changed(self._declared)
-        changes = self._transaction.pending(self._declared)
-        self._mark = changes.mark()
-        return self._declared, changes
+    def __init__(
+        self,
+        transaction: Transaction,
+        state: SessionState,
+        declared: Relation,
+        changes: PendingChanges,
+        known: bool,
+    ) -> None:
+        super().__init__(state, (declared, changes))
+        self._transaction, self._known, self._mark = transaction, known, changes.mark()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -56,7 +56,7 @@ class _Changing(Diagnosing):
 
     def _undo(self) -> None:
         with deferred():
-            self._transaction.take_back(self._declared, self._mark, self._known)
+            self._transaction.take_back(self._given[0], self._mark, self._known)
 
 
 class Transaction:
@@ -95,9 +95,11 @@ class Transaction:
         return declared
 
     def changing(self, name: str) -> AbstractContextManager[tuple[Relation, PendingChanges]]:
-        """The pending changes of an input relation, to add to, where `lock` is held. An error takes back the
-        changes made inside."""
-        return _Changing(self, self._state, self._changeable(name))
+        """The pending changes of an input relation, to add to. An error takes back the changes made
+        inside."""
+        declared = self._changeable(name)
+        known = declared.name in self._touched
+        return _Changing(self, self._state, declared, self._pending(declared), known)
 
     def _changeable(self, name: str) -> Relation:
         """The input relation with a name. Raises DDlogError if there is none, or none may change."""
@@ -123,14 +125,9 @@ class Transaction:
             if take is None:
                 return False
             rows = [*map(take, rows)]
-        with self._state.lock:
-            self._touched.add(declared.name)
-            (changes.insert if sign > 0 else changes.delete)(rows)
+        self._touched.add(declared.name)
+        (changes.insert if sign > 0 else changes.delete)(rows)
         return True
-
-    def has_changed(self, declared: Relation) -> bool:
-        """Whether the transaction has changes of a relation."""
-        return declared.name in self._touched
 
     def take_back(self, declared: Relation, mark: int, known: bool) -> None:
         """Takes back the changes of a relation after a mark, `known` if it had changes before that."""
@@ -148,7 +145,7 @@ class Transaction:
         if self._state.durable is not None and self._state.durable.is_begun:
             self._state.start()
         try:
-            with self._state.lock, self._state.diagnosing():
+            with self._state.diagnosing():
                 yield
         except BaseException:
             self.rollback()
@@ -156,25 +153,25 @@ class Transaction:
 
     def load(self, declared: Relation, facts: IncomingRows) -> None:
         """Inserts facts, inside `loading`. Raises DDlogError."""
-        self.pending(declared).load(facts.batch(), facts.rows)
+        self._pending(declared).load(facts.batch(), facts.rows)
 
     def load_new(
         self, declared: Relation, rows: Iterable[tuple[Row, Span]], refuse: Callable[[DDlogError], None]
     ) -> None:
         """Inserts facts of a relation with a primary key, each with its place, inside `loading`. Rows with
         the key of another row are refused."""
-        changes = self.pending(declared)
+        changes = self._pending(declared)
         assert isinstance(changes, KeyedChanges)
         changes.load_new(rows, refuse)
 
     def clear(self, declared: Relation) -> None:
         """Deletes all rows of a relation, inside `loading`."""
-        self.pending(declared).clear()
+        self._pending(declared).clear()
 
     def commit(self, static: bool) -> Changes:
         """Applies the pending changes as one epoch, and returns the changes of the outputs. Whatever is
         raised, the transaction is over and the session is at its last commit."""
-        with self._state.lock, deferred():  # a Ctrl-C too late to end the epoch finds the session past it
+        with deferred():  # a Ctrl-C too late to end the epoch finds the session past it
             try:
                 with self._state.diagnosing():
                     with immediate():
@@ -190,7 +187,7 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forgets the pending changes."""
-        with self._state.lock, deferred():
+        with deferred():
             self._settle(False)
 
     def forget(self) -> None:
@@ -226,8 +223,7 @@ class Transaction:
                 return at
         raise DDlogError([NoSavepoint(name)])
 
-    def pending(self, declared: Relation) -> PendingChanges:
-        """The changes of a relation, to add to."""
+    def _pending(self, declared: Relation) -> PendingChanges:
         name = declared.name
         if name not in self._inputs:
             self._inputs[name] = self._state.host.pending(declared)

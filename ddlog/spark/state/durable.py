@@ -229,7 +229,7 @@ class FolderDurable(DurableState):
     # ------------------------------------------------------------- beginning
 
     def begin(self, state: SessionState, static: bool) -> Changes:
-        with deferred(), state.lock, state.diagnosing(), self._using():
+        with deferred(), state.diagnosing(), self._using():
             deltas = self.stored_changes(state, self._contents()).begin(
                 state, self.epoch, self.changed, static
             )

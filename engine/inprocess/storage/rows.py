@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from contextlib import AbstractContextManager
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -205,16 +205,17 @@ class FewDelta(ArrayDelta):
 class LaterDelta(ArrayDelta):
     """A change that is made when it is first read."""
 
-    def __init__(self, make: Callable[[], ArrayDelta]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[], ArrayDelta], still: AbstractContextManager[object]) -> None:
+        """`still` is held by who changes what the change is made of."""
+        self._make, self._still = make, still
 
     @property
     def _rows(self) -> ArrayRows:
-        return self._made._rows
-
-    @cached_property
-    def _made(self) -> ArrayDelta:
-        return self._make()
+        if self._read is None:
+            with self._still:
+                if self._read is None:
+                    self._read = self._make()._rows
+        return self._read
 
 
 def change_of(values: Values, schema: Schema, rows: list[tuple[int, ...]], weights: list[int]) -> ArrayDelta:
