@@ -520,10 +520,9 @@ class Session(Inputs):
         found: ChangeExplanation = self._explained("why_change", relation, row, values, depth=depth)
         return found
 
-    @in_turn
     def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
         """What the function of `explaining.why` with this name says."""
-        with nested_values():
+        with self.state.lock, nested_values():
             return self._explaining.explained(word, relation, row, values, more)
 
     def measure(self) -> None:
