@@ -56,9 +56,11 @@ def _inner(of: Type) -> Type:
     return of
 
 
-def _keys(of: Type, typedefs: TypeDefs) -> set[str] | None:
-    """The keys that a type knows; None for all."""
+def _keys(of: Type, typedefs: TypeDefs, around: tuple[Type, ...] = ()) -> set[str] | None:
+    """The keys that a type knows, but for those of the types `around` it; None for all."""
     of = _inner(of)
+    if of in around:
+        return set()
     if not isinstance(of, User) or of.name == "json::JsonValue":
         return None
     shape = shape_of(of, typedefs)
@@ -67,7 +69,7 @@ def _keys(of: Type, typedefs: TypeDefs) -> set[str] | None:
     found = {shape.typedef.tag} if shape.typedef.tag else set[str]()
     for constructor in shape.constructors:
         for form, (_, field) in zip(forms_of(constructor), constructor.fields, strict=True):
-            inner = _keys(field, typedefs) if form.flatten else {form.name}
+            inner = _keys(field, typedefs, (*around, of)) if form.flatten else {form.name}
             if inner is None:
                 return None
             found |= inner

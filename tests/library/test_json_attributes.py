@@ -162,6 +162,7 @@ typedef Thing = Thing{
 typedef Pt = Pt{u: u32, v: u32}
 typedef Open = Open{id: u8, #[rust="serde(flatten)"] other: JsonValue}
 typedef Deep = Deep{d: u8, #[rust="serde(flatten)"] extra: Extra}
+typedef Chain = Chain{c: u8, #[rust="serde(flatten)"] next: Option<Ref<Chain>>}
 typedef Wrapped = Wrapped{w: JsonWrapper<Vec<Pos>>}
 typedef Stay = Stay{at: Ipv4Addr, days: Vec<Date>}
 input relation Text(json: string)
@@ -182,6 +183,8 @@ Shown(back(open(json))) :- Text(json).
 Shown(back(deep(json))) :- Text(json).
 Shown(back(wrapped(json))) :- Text(json).
 Shown(back(stay(json))) :- Text(json).
+function chain(json: string): Result<Chain, string> { from_json_string(json) }
+Shown(back(chain(json))) :- Text(json).
 """
 THING = '{"x":1,"y":2,"name":"n",%s"t":"%s,"held":"[{\\"x\\":3,\\"y\\":4}]"}'
 CIRCLE = '"Circle":{"r":5},'
@@ -198,6 +201,7 @@ BACK = [
     (0, '[1]', "invalid type: sequence, expected struct Thing at line 1 column 3"),
     (1, '{"id":1,"a":[1.5],"b":null}', ""),
     (1, '{"id":1}', ""),
+    (5, '{"c":1}', ""),
     (2, '{"d":1,"note":"x","a":1,"b":2}', ""),
     (2, '{"d":1,"note":"x","a":"1"}', 'invalid type: string "1", expected bit<32> at line 1 column 25'),
     (3, '{"w":"[{\\"x\\":3,\\"y\\":4}]"}', ""),
