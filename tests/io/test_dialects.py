@@ -276,7 +276,8 @@ def test_any_name_can_be_mapped(tmp_path: Path) -> None:
     place = written(tmp_path / "e.csv", '"A, B & C",%2C\nx,1.5\n')
     read_back = read(f"{place}?map=a:A%2C B %26 C,n:%252C", "Sum")
     assert read_back == ([("x", 1.5)], [])
-    assert "map=a_b_c:A%2C B %26 C,c2c:%252C" in inferred(place).place
+    place = written(tmp_path / "e.csv", '"A, B & C",A% B C\nx,1.5\n')
+    assert inferred(place).place.endswith("?map=a_b_c:A%2C B %26 C,a_b_c_:A% B C")
 
 
 @pytest.mark.parametrize("row", ['{"who": "x", "a": "y", "n": 1}', '{"a": "y", "who": "x", "n": 1}'])
