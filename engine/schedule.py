@@ -142,7 +142,7 @@ class Operators(Protocol[B]):
         """The change of a node is known: state that holds the node's integral takes it in."""
 
     def lengths(self, changes: Iterable[B | None]) -> list[float]:
-        """The rows of changes; `metering.UNKNOWN` where counting them is work."""
+        """The rows of changes; `epochcosts.UNKNOWN` where counting them is work."""
 
 
 def walk(

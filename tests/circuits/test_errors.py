@@ -262,3 +262,20 @@ def test_fixpoints_in_fixpoints_that_go_on() -> None:
         assert __file__ in str(raised.value)
     with pytest.raises(DDlogError):
         circuit.run([{"edges": [1]}], max_iterations=20)
+
+
+def test_an_epoch_that_fails_leaves_delays_and_integrals_as_they_were() -> None:
+    circuit = Circuit()
+    a = circuit.input("a", zset=True, x=int)
+    circuit.output("late", a.delay())
+    circuit.output("whole", a.integrate())
+    with circuit.nested() as loop:
+        inside = loop.integral(loop.delta0(a.integrate()).delay())
+    circuit.output("inside", inside.differentiate())
+    circuit.output("parts", a.map(x="100 / x"))
+    with circuit.session(workers=1) as session:
+        session.step({"a": {(1,): 1}})
+        with pytest.raises(DDlogError, match="division by zero"):
+            session.step({"a": {(0,): 1, (5,): 1}})
+        found = session.step({"a": {(2,): 1}})
+    assert found == {"late": {(1,): 1}, "whole": {(1,): 1, (2,): 1}, "inside": {(2,): 1}, "parts": {(50,): 1}}

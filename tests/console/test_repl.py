@@ -16,7 +16,7 @@ import pytest
 
 from ddlog.console.prompt import NameCompleter
 
-from ..engine.handmade import PROGRAM
+from ..engine.smallprogram import PROGRAM
 from .test_cli import DDLOG, FOREVER, PATHS, ddlog
 
 PROMPT = r"ddlog(>|\*)"

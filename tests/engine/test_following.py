@@ -186,6 +186,7 @@ S(x) :- R(x, y), G(y, _, _).
 T(x, y, z) :- G(x, y, z).
 T(y, x, w) :- T(x, y, z), G(z, y, w).
 T(x, y, 2) :- T(x, y, z), E(y, z).
+R(z, x) :- R(x, y), E(y, z), not F(y).
 """
 
 

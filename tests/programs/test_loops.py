@@ -427,3 +427,40 @@ def test_a_long_body_whose_rows_come_and_go(terms: int, monkeypatch: pytest.Monk
         session.delete("Base", (0,))
         assert session.commit()["Seen"] == [((0,), -1)]
         assert len(looks) > terms
+
+
+GROUPS = """
+input relation Come(round: bigint, k: bigint, v: bigint)
+input relation Go(round: bigint, k: bigint, v: bigint)
+loop Rounds rounds 6 {
+    relation In(k: bigint, v: bigint)
+    In(k, v) :- Come(n, k, v), round == n.
+    In(k, v) :- In-1(k, v), not Out(k, v).
+    relation Out(k: bigint, v: bigint)
+    Out(k, v) :- Go(n, k, v), round == n.
+    output relation Most(k: bigint, v: bigint)
+    Most(k, v) :- Most-1(k, v).
+    Most(k, m) :- In(k, v), var m = v.group_by(k).max().
+    output relation Total(k: bigint, v: bigint)
+    Total(k, v) :- Total-1(k, v).
+    Total(k, m) :- In(k, v), var m = v.group_by(k).sum().
+}
+"""
+
+
+def test_groups_are_visited_again_in_later_rounds() -> None:
+    """A member that comes in an early round changes the groups of all later ones in which others come and go,
+    also where as many come as go."""
+    with ddlog.compile(GROUPS).session(maintain="always") as session:
+        session.insert("Come", (2, 1, 5), (3, 1, 7))
+        session.insert("Go", (3, 1, 5), (5, 1, 7))
+        session.commit()
+        session.insert("Come", (0, 1, 1))
+        found = session.commit()
+        assert dict(found.rows("Most")) == {(1, 1): 1}
+        assert dict(found.rows("Total")) == {(1, 5): -1, (1, 7): -1, (1, 1): 1, (1, 6): 1, (1, 8): 1}
+        session.insert("Come", (0, 1, 9))
+        found = session.commit()
+        assert dict(found.rows("Most")) == {(1, 1): -1, (1, 5): -1, (1, 7): -1, (1, 9): 1}
+        totals = {(1, total): -1 for total in (1, 6, 8)}
+        assert dict(found.rows("Total")) == totals | {(1, total): 1 for total in (10, 15, 17)}

@@ -24,8 +24,8 @@ from ddlog import Changes, DDlogError, Session
 from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.reader import CommandReader
 
-from ..engine.handmade import TEXT
-from ..engine.handmade import session as open_session
+from ..engine.smallprogram import TEXT
+from ..engine.smallprogram import session as open_session
 from ..trying import trying
 
 PATHS = """
