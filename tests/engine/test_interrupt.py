@@ -274,8 +274,9 @@ def test_ctrl_c_between_the_log_and_the_change_of_a_key(monkeypatch: pytest.Monk
 
     with ddlog.compile(KEYED).session() as session:
         session.upsert("Price", ("ink", 70))
+        with session.transaction.changing("Price") as (_, pending):
+            pass
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            pending = session.transaction.pending(session.program.relations["Price"])
             patch.setattr(pending, "_log", Log(pending._log))  # type: ignore[attr-defined]
             session.upsert("Price", ("pen", 50))
         assert session.commit().rows("Cheap") == [(("ink",), 1)]
