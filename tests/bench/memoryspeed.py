@@ -82,7 +82,7 @@ def load(program: ddlog.Program, facts: Path) -> tuple[float, Profile]:
         session.measure()
         load_places(session.state, session.transaction, str(facts), lambda text: None, False, None)
         begun = time.process_time()
-        session._commit(True)
+        session._commit(True, lambda: None)
         return time.process_time() - begun, session.profile()
 
 
