@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -255,6 +256,7 @@ def test_a_signal_where_handlers_are_set_leaves_those_of_before(
 
 
 def test_ctrl_c_at_the_begin_of_a_question_gives_the_lock_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "setrecursionlimit", lambda depth: None)  # which such a Ctrl-C leaves high
     with ddlog.compile(KEYED).session() as session:
         session.commit()
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

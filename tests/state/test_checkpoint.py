@@ -235,7 +235,7 @@ def test_a_fault_on_top_of_a_checkpoint_is_a_damaged_checkpoint_and_an_internal_
             session.start()
             durable = session.state.durable
             assert isinstance(durable, Durable) and (durable.begun_with is None) == (kind == "none")
-            patch.setattr(GroupState, "change_one", itemgetter("nothing"))
+            patch.setattr(GroupState, "_change_one", itemgetter("nothing"))
             for _ in range(2):
                 session.insert("E", (77, 78))
                 with pytest.raises(fault) as found:

@@ -114,10 +114,14 @@ def end_jobs_at_interrupts(context: Any, before: Any) -> None:
         ending.join(_PATIENCE)
         before(number, frame)
 
-    logging.getLogger().addFilter(_is_no_interrupt)
+    for logger in (None, "py4j.clientserver"):
+        logging.getLogger(logger).addFilter(_is_no_interrupt)
     signal.signal(signal.SIGINT, act)
 
 
 def _is_no_interrupt(record: logging.LogRecord) -> bool:
-    """False for the record by which Py4J logs that Ctrl-C ended a request, True for all others."""
-    return record.msg != "KeyboardInterrupt while sending command."
+    """False for the records by which Py4J logs that Ctrl-C ended a request, True for all others."""
+    return record.msg not in (
+        "KeyboardInterrupt while sending command.",
+        "Exception occurred while shutting down connection",  # if Java closed it first
+    )
