@@ -15,7 +15,7 @@ Note: TypeAlias = Callable[[str], None]
 
 
 def in_color(stream: TextIO) -> bool:
-    """Whether what is printed to a stream is in color: on a terminal, unless NO_COLOR is set."""
+    """Whether text on a stream is to have colors: it has them on a terminal, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 

@@ -209,8 +209,8 @@ class Explaining:
     def explained(
         self, word: str, relation: str, value: Any, values: Mapping[str, Any], more: Mapping[str, Any]
     ) -> Any:
-        """What the function of `explaining.why` with this name says of a row, given `more` arguments. A
-        question without a `value` is a text."""
+        """The result of the function of `explaining.why` with the name `word`, for a row and `more`
+        arguments. A question without a `value` is a text."""
         from ..explaining import why
 
         choose = {"why_not": why.whole_row, "why_change": why.row_changed}.get(word, why.row_asked)

@@ -21,7 +21,7 @@ NAME = r"(?:(?:main|public)\.)?(?P<name>[\w.]+|\"[^\"]+\")"
 """A table or a view, with or without its usual schema."""
 
 KIND = r"(?:(?:TEMP|TEMPORARY|MATERIALIZED)\s+)?"
-"""What may stand before VIEW, and has no effect."""
+"""The words that may stand before VIEW, and have no effect."""
 
 _CREATE = re.compile(
     rf"\s*CREATE\s+(?P<or>OR\s+REPLACE\s+)?{KIND}VIEW\s+(?P<if>IF\s+NOT\s+EXISTS\s+)?{NAME}", re.IGNORECASE

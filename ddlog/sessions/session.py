@@ -521,7 +521,7 @@ class Session(Inputs):
         return found
 
     def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
-        """What the function of `explaining.why` with this name says."""
+        """See `Explaining.explained`."""
         with self.state.lock, nested_values():
             return self._explaining.explained(word, relation, row, values, more)
 

@@ -65,5 +65,5 @@ def instead(words: Sequence[str]) -> str:
 
 
 def function_instead(name: str) -> str:
-    """What to write for a function of another engine; empty for other names."""
+    """The help for a function of another engine; empty for other names."""
     return _FUNCTIONS.get(name.upper(), "")

@@ -109,7 +109,7 @@ class ModuleTranslation:
                 self.places.refuse(f"the statement {kind or 'here'}", node)
 
     def _there(self, node: sql.Drop) -> bool:
-        """Whether a DROP is of something that is declared before it."""
+        """Whether a DROP names a table or a view that is declared before it."""
         return any(qualified(each) in self.tables for each in node.find_all(sql.Table))
 
     def _set(self, node: sql.Set, is_first: bool) -> None:

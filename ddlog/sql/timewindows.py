@@ -38,7 +38,8 @@ def call_of(node: Expression) -> Expression | None:
 
 
 def _are_lengths(parts: Sequence[object], steps: int) -> bool:
-    """Whether constants are intervals, of months alone or of none, of which the first few are lengths."""
+    """Whether constants are intervals which all have months alone or no months, and the first `steps` of them
+    are positive."""
     known = [each for each in parts if isinstance(each, tuple)]
     are_positive = all(min(each) >= 0 < max(each) for each in known[:steps])
     kinds = {(months != 0, (days, micros) != (0, 0)) for months, days, micros in known} - {(False, False)}

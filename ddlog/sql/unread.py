@@ -47,7 +47,7 @@ _PARTS = _words({
 """The arguments of nodes that are read, or that have no effect: all others are refused."""
 
 _SPARK = _words({sql.Select: "sort distribute cluster"})
-"""Those that only say in Spark how rows are computed."""
+"""The arguments that in Spark only say how rows are computed: they have no effect on results."""
 
 _UNREAD = _words({
     sql.ArraySize: "expression", sql.ArraySlice: "step", sql.ArraySort: "expression",

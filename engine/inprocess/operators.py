@@ -44,8 +44,8 @@ from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows
 
 Meeting: TypeAlias = tuple[NodeId, tuple[int, ...], NodeId, tuple[int, ...], bool]
-"""A node and some of its columns, another node and as many of its columns, and whether that is seen without
-its change."""
+"""A node and some of its columns, another node and as many of its columns, and whether the other node is read
+as it was before its change."""
 
 KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, FixpointResult))
 """The nodes whose stores have taken the change when it is known."""

@@ -268,8 +268,8 @@ class Sharded(Member):
         return self.attempt(undone, look, limit)
 
     def _looked_into(self, run: Callable[..., WholeChanges], limit: int | None) -> WholeChanges:
-        """What `run` gives, which is `_together` of an epoch with this limit. It is called again to look into
-        a fault or a limit of iterations."""
+        """The result of `run`, which is `_together` of an epoch with this limit. `run` is called again to
+        look into a fault or a limit of iterations."""
         try:
             return run(contents=self._begins_with)
         except (RowFault, Unsettled) as error:

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class _Shared(Protocol):
-    """What several threads may use."""
+    """An object with the state of a session, which several threads may use."""
 
     state: SessionState
 

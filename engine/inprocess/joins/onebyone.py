@@ -407,8 +407,8 @@ def arranged(view: Arranged, step: LookUp, room: list[int]) -> Callable[[Row], l
 
 
 def meet(rows: Sequence[Row], places: Row, view: StoreView | BeforeView, positions: Row) -> bool:
-    """Whether one of some rows may have matches: rows of a view with its columns at `places` at these
-    positions."""
+    """Whether one of some rows may have matches: rows of a view that have, at `positions`, the columns of the
+    row at `places`."""
     step, pick = LookUp(0, positions, (), (), ()), picking(places)
     try:
         find = _FINDERS[view.__class__](view, step, (), [thresholds.MATCHES_ONE_BY_ONE])
