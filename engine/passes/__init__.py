@@ -13,12 +13,14 @@ from .fold import fold_constants
 from .groups import share_groups
 from .inward import move_inward
 from .prefixes import share_prefixes
+from .transitive import make_linear
 
 PASSES: tuple[Callable[[Circuit], Circuit], ...] = (
     fold_constants,
     share_common_nodes,
     share_prefixes,
     remove_dead_code,
+    make_linear,
     eliminate_distinct,
     remove_dead_code,
     share_groups,

@@ -410,6 +410,17 @@ WORKLOADS = {
             None,
         ),
         Workload(
+            "equivalence",
+            "equivalence",
+            "Same",
+            chains,
+            {"count": 1000, "length": 40},
+            {"count": 5, "length": 6},
+            {"full": "1681000:b9ff17564aaf174b", "tiny": "245:0be2b72fd87c73c5"},
+            2.0,
+            None,
+        ),
+        Workload(
             "cheapest",
             "cheapest",
             "Cheapest",

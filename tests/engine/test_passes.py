@@ -22,6 +22,7 @@ from ddlog.engine.passes.distinct import consolidate_distinct, eliminate_distinc
 from ddlog.engine.passes.fold import fold_constants
 from ddlog.engine.passes.groups import share_groups
 from ddlog.engine.passes.prefixes import share_prefixes
+from ddlog.engine.passes.transitive import make_linear
 from ddlog.engine.reference import evaluate
 from ddlog.engine.text import to_text
 from ddlog.engine.zset import Zset
@@ -216,3 +217,46 @@ def test_what_two_rules_share_is_the_same_for_both(circuit: Circuit, epochs: lis
     inputs = contents(epochs)
     assert evaluate(optimize(doubled), inputs) == evaluate(doubled, inputs)
     assert evaluate(share_prefixes(doubled), inputs) == evaluate(doubled, inputs)
+
+
+@st.composite
+def of_paths(draw: Any) -> tuple[Circuit, bool]:
+    """A recursion with a transitive rule over its columns in some order, and whether a column was changed so
+    that the rule may be none; perhaps with a symmetric rule."""
+    ends = draw(st.integers(1, 2))
+    width = 2 * ends + draw(st.integers(0, 1))
+    order = draw(st.permutations(range(width)))
+
+    def named(*blocks: str) -> list[str]:
+        names = [f"{block}{at}" for block in blocks for at in range(ends)]
+        return [([*names, "g"])[at] for at in order]
+
+    terms = [named("x", "y"), named("y", "z")]
+    rules = [[named("x", "z"), *draw(st.permutations(terms))]]
+    if draw(st.booleans()):
+        rules.append([named("x", "y"), named("y", "x")])
+    changed = draw(st.integers(0, 2)) == 0
+    if changed:
+        some = draw(st.sampled_from(draw(st.sampled_from(rules))))
+        some[draw(st.integers(0, width - 1))] = draw(st.sampled_from(["x0", "y0", "z0", "g"]))
+    columns = schema(width)
+    body = Builder([c.Variable("R", columns), c.Import(0, columns), c.Import(1, columns)])
+    for output, *factors in rules:
+        named_by = {name for factor in factors for name in factor}
+        kept = tuple(name if name in named_by else factors[0][0] for name in output)
+        body.add(c.Join(tuple(c.Term(0, tuple(each)) for each in factors), (), kept, columns))
+    total = body.add(c.Sum(tuple(range(1, len(body.nodes))), columns))
+    fixpoint = c.Fixpoint(Circuit((*body.nodes, c.Distinct(total, columns))), (("R", total + 1),))
+    inputs = c.Input("E", columns), c.Input("F", columns, multiset=True)
+    return Circuit((*inputs, fixpoint, c.FixpointResult(2, "R", columns), c.Output("R", 3, columns))), changed
+
+
+@trying(100)
+@given(of_paths(), st.data())
+def test_a_linear_recursion_has_the_paths_of_a_transitive_one(made: tuple[Circuit, bool], data: Any) -> None:
+    circuit, changed = made
+    row = st.tuples(*[st.integers(0, 2)] * len(circuit.nodes[0].schema))
+    inputs = {name: data.draw(st.dictionaries(row, st.just(1), max_size=6)) for name in "EF"}
+    linear = make_linear(circuit)
+    assert changed or len(linear.nodes) > len(circuit.nodes)
+    assert evaluate(linear, inputs) == evaluate(circuit, inputs)
