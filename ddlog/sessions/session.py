@@ -108,10 +108,12 @@ class Session(Inputs):
                 warn([UncommittedChanges()])
             self.rollback()
             self.state.closed = True
-            self.state.questions.close()
-            self.state.host.runtime.close()
-            if self.state.durable is not None:
-                self.state.durable.close()
+            try:
+                self.state.forget_questions()
+                self.state.host.runtime.close()
+            finally:
+                if self.state.durable is not None:
+                    self.state.durable.close()
 
     def load(
         self,

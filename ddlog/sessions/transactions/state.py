@@ -181,11 +181,9 @@ class SessionState:
 
     def take_up(self, program: Program, host: Host, kept: frozenset[str]) -> None:
         """Begins with a program on a host, or goes on with another one."""
-        if self._questions is not None:
-            self._questions.close()
+        self.forget_questions()
         self.program, self.host, self.kept = program, host, kept
         self.typedefs = program.checked.typedefs
-        self._questions = None
         self._texts: dict[str, Callable[[Row], str]] = {}
         self._taking: dict[str, Callable[[Any], Row]] = {}
         self._plain: dict[str, Callable[[Any], Row] | None] = {}
@@ -200,6 +198,12 @@ class SessionState:
 
             self._questions = Questions(self.program, self.host, self.kept)
         return self._questions
+
+    def forget_questions(self) -> None:
+        """Ends the queries that are answered on demand."""
+        if self._questions is not None:
+            self._questions.close()
+            self._questions = None
 
     def _known_ids(self) -> Collection[str]:
         return () if self.durable is None else self.durable.known_ids()
