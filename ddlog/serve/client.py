@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.lookups import NotAnOutput, WrongValue
 from ..errors.server import ChangesLost, NotOverTheWire, ProgramIsAnother
+from ..errors.sql import BadSqlParameter
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
 from ..explaining.words import Words
@@ -32,7 +33,7 @@ from ..sessions.transactions.state import in_turn
 from ..values.rows import Row, record_maker, row_of
 from ..values.structs import Struct
 from ..values.textforms import as_text
-from .parameters import sent_parameters
+from .jsonforms import carried
 from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
 from .wire import Connection, Unpack
 
@@ -188,7 +189,10 @@ class RemoteSession(Session):
         more: dict[str, Any] = {}
         if self.transaction.is_open:
             more["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
-        given = sent_parameters(parameters)
+        named = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters, 1)
+        for each, value in named:
+            carried(value, partial(_refused_parameter, f"${each}"))
+        given = carried(parameters if isinstance(parameters, Mapping) else list(parameters))
         return self._call("execute", text=text, name=name, parameters=given, any=any, **more)[0]
 
     def _result(self, found: Mapping[str, Any]) -> Result:
@@ -402,6 +406,10 @@ class Subscription(threading.Thread):
         with self._changing:
             self._errors.append(error)
             self._changing.notify_all()
+
+
+def _refused_parameter(name: str, value: Any) -> NoReturn:
+    raise DDlogError([BadSqlParameter(name, type(value).__name__)])
 
 
 def _sent(name: str, value: Any) -> Any:
