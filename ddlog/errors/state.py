@@ -43,7 +43,7 @@ class StateInUse(Diagnostic):
 
 
 class StateOfParent(Diagnostic):
-    """A session in a process that was forked from the one that opened its state."""
+    """A session in a process that was forked from the one that uses it, or has its state."""
 
     title = "{path} is held by the process {holder}, from which this one was forked"
     suggestion = "let only that process use the session; with read_only=True others read the state"

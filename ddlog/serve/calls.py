@@ -30,8 +30,7 @@ from ..sessions.transactions.transaction import Transaction
 from ..values.fromjson import from_json
 from ..values.rows import Row
 from .bodies import checked_fields, reading_values
-from .jsonforms import carried
-from .parameters import received_parameters
+from .jsonforms import carried, received
 from .rowbytes import TypeDefs, packed
 from .transactions import read_json
 
@@ -250,7 +249,9 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
     from ..sessions.statements import execute, select
 
     with reading_values():
-        parameters = received_parameters(given["parameters"])
+        parameters = received(given["parameters"])
+        if not isinstance(parameters, dict | list):
+            raise ValueError("the parameters are a list, or have names")
     statement = _Statement(service, session)
     transaction = statement.transaction
     assert isinstance(transaction, _Noting)
@@ -309,7 +310,7 @@ METHODS: Mapping[str, Method] = {
     "find": Method(_find, {**_RELATION, "values": (dict,)}),
     "query": Method(_query, {**_TEXT, "values": (dict,)}, frozenset({"values"})),
     "execute": Method(
-        _execute, {**_TEXT, "parameters": (list, dict), "changes": (str,), "any": (bool,)},
+        _execute, {**_TEXT, "parameters": (str,), "changes": (str,), "any": (bool,)},
         frozenset({"changes"}),
     ),
     **{

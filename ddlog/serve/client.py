@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.lookups import NotAnOutput, WrongValue
 from ..errors.server import ChangesLost, NotOverTheWire, ProgramIsAnother
+from ..errors.sql import BadSqlParameter
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
 from ..explaining.words import Words
@@ -28,10 +29,11 @@ from ..sessions.session import Session
 from ..sessions.statements import Outcome
 from ..sessions.subscribers import Receive
 from ..sessions.transactions.delays import Delays
+from ..sessions.transactions.state import in_turn
 from ..values.rows import Row, record_maker, row_of
 from ..values.structs import Struct
 from ..values.textforms import as_text
-from .parameters import sent_parameters
+from .jsonforms import carried
 from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
 from .wire import Connection, Unpack
 
@@ -124,7 +126,8 @@ class RemoteSession(Session):
             changes = super()._commit(static, begin)
         except DDlogError as error:
             if isinstance(error.diagnostics[0], ProgramIsAnother):
-                self._remote.refresh()
+                with self.state.lock:
+                    self._remote.refresh()
             raise
         for each in list(self._following):
             if each.relation.name in changes:
@@ -140,6 +143,7 @@ class RemoteSession(Session):
 
     # ------------------------------------------------------------- questions
 
+    @in_turn
     def ask(
         self,
         text: str,
@@ -155,6 +159,7 @@ class RemoteSession(Session):
         warned(result.warnings)
         return result
 
+    @in_turn
     def select(self, text: str, *, name: str = "<query>") -> Result:
         return self._result(self._statement(text, (), name, False)["rows"])
 
@@ -165,26 +170,29 @@ class RemoteSession(Session):
         parameters: Sequence[Any] | Mapping[str, Any],
         name: str,
     ) -> Outcome:
-        found = self._statement(statement, parameters, name, True)
-        rows = None if found["rows"] is None else self._result(found["rows"])
-        if found["changes"] is not None:
-            self._remote.refresh()
-            return Outcome(changes=self.state.changes(self._remote.deltas(found["changes"])))
-        begun = self.transaction.is_open
-        for relation, changed, made in found["made"]:
-            getattr(self, relation)(changed, made)
-        for word, *point in found["noted"]:
-            if word == "commit":
-                return Outcome(found["count"], rows, commit())
-            if word == "begin" or begun:
-                getattr(self.transaction, word)(*point)
-        return Outcome(found["count"], rows)
+        with self.state.lock:  # not while a commit waits for subscribers, who may ask
+            found = self._statement(statement, parameters, name, True)
+            rows = None if found["rows"] is None else self._result(found["rows"])
+            if found["changes"] is not None:
+                self._remote.refresh()
+                return Outcome(changes=self.state.changes(self._remote.deltas(found["changes"])))
+            begun = self.transaction.is_open
+            for relation, changed, made in found["made"]:
+                getattr(self, relation)(changed, made)
+            for word, *point in found["noted"]:
+                if word != "commit" and (word == "begin" or begun):
+                    getattr(self.transaction, word)(*point)
+        ends = any(word == "commit" for word, *_ in found["noted"])
+        return Outcome(found["count"], rows, commit() if ends else None)
 
     def _statement(self, text: str, parameters: Any, name: str, any: bool) -> Any:
         more: dict[str, Any] = {}
         if self.transaction.is_open:
             more["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
-        given = sent_parameters(parameters)
+        named = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters, 1)
+        for each, value in named:
+            carried(value, partial(_refused_parameter, f"${each}"))
+        given = carried(parameters if isinstance(parameters, Mapping) else list(parameters))
         return self._call("execute", text=text, name=name, parameters=given, any=any, **more)[0]
 
     def _result(self, found: Mapping[str, Any]) -> Result:
@@ -199,10 +207,10 @@ class RemoteSession(Session):
         if row is not None:
             declared = self.state.declared(relation)
             more["row"] = _json_row(row_of(row, declared, self.typedefs), declared, self.typedefs)
-        found, _ = self._call(word, relation=relation, **more)
-        return (
-            [self._explanation(*each) for each in found] if word == "why_all" else self._explanation(*found)
-        )
+        with self.state.lock:
+            found, _ = self._call(word, relation=relation, **more)
+            made = [self._explanation(*each) for each in (found if word == "why_all" else [found])]
+        return made if word == "why_all" else made[0]
 
     def _explanation(self, kind: str, data: Mapping[str, Any], sets: Sequence[Any]) -> Any:
         made = vars(explanations)[kind].__new__(vars(explanations)[kind])
@@ -221,11 +229,13 @@ class RemoteSession(Session):
 
     # ------------------------------------------------------------- program, state, subscriptions
 
+    @in_turn
     def extend(
         self, text: str, *, name: str = "<added>", warned: Callable[[Sequence[Diagnostic]], None] = warn
     ) -> Changes:
         return self._other_program("extend", warned, text=text, name=name)
 
+    @in_turn
     def drop(self, what: str) -> Changes:
         return self._other_program("drop", lambda _: None, text=what)
 
@@ -257,6 +267,7 @@ class RemoteSession(Session):
         check_number(epoch, "session.at(17)")
         return RemoteSession(RemoteRuntime(self._remote.wire, epoch))
 
+    @in_turn
     def changes_of(self, epoch: int) -> Changes:
         from ..sessions.persistence.past import check_number
 
@@ -267,8 +278,9 @@ class RemoteSession(Session):
         return list(self._call("described_state")[0])
 
     def _call(self, method: str, **arguments: Any) -> tuple[Any, Unpack]:
-        self.state.check_open()
-        return self._remote.call(method, **arguments)
+        with self.state.lock:
+            self.state.check_open()
+            return self._remote.call(method, **arguments)
 
     def subscribe(self, relation: str, receive: Receive) -> Callable[[], None]:
         """Calls `receive` with the changes of each epoch of the server, in a thread of its own; those of an
@@ -394,6 +406,10 @@ class Subscription(threading.Thread):
         with self._changing:
             self._errors.append(error)
             self._changing.notify_all()
+
+
+def _refused_parameter(name: str, value: Any) -> NoReturn:
+    raise DDlogError([BadSqlParameter(name, type(value).__name__)])
 
 
 def _sent(name: str, value: Any) -> Any:

@@ -6,6 +6,7 @@
     Vec, Set, …        {"Vec": […]}
     dataclass          {"new": "errors.unknown:UnknownName", "fields": {…}}; the next time {"again": 7}
     form of a type     {"text": "time::Date"}: the library's own, by the name of the type
+    date, decimal, …   {"date": "2024-02-29"}: a parameter of SQL, whose type its class decides
 
 Only dataclasses and enums of the rooms that are named here are made of what a server sends, and nothing of it
 is executed: no Python file, and no text where code that is generated has a number or an operator.
@@ -16,6 +17,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -40,6 +43,11 @@ _OPS = {
     "==", "!=", "<", "<=", ">", ">=",
 }  # fmt: skip
 _TUPLES: dict[str, type[Any]] = {each.__name__: each for each in (Vec, Set, Map, Group)}
+_WRITTEN: dict[type[Any], Callable[[str], Any]] = {
+    Decimal: Decimal, date: date.fromisoformat, datetime: datetime.fromisoformat, time: time.fromisoformat,
+    timedelta: lambda text: timedelta(microseconds=int(text)),
+}  # fmt: skip
+_READERS = {each.__name__: read for each, read in _WRITTEN.items()}
 Other = Callable[[Any], Any]
 
 
@@ -55,7 +63,7 @@ def received(text: str | bytes, other: Other | None = None) -> Any:
     with deep_recursion():
         try:
             return _ValueReader(other).read(json.loads(text, parse_constant=_float, parse_float=_float))
-        except (KeyError, TypeError, AttributeError, ImportError) as error:
+        except (ArithmeticError, KeyError, TypeError, AttributeError, ImportError) as error:
             raise ValueError(f"this is no data of a session: {error}") from None
 
 
@@ -71,6 +79,8 @@ class _ValueWriter:
             return {"any": True}
         if value is None or kind in (bool, int, str) or isinstance(value, float):
             return value
+        if kind in _WRITTEN:
+            return {kind.__name__: str(value // timedelta(microseconds=1) if kind is timedelta else value)}
         if kind is tuple:
             return [self.write(each) for each in value]
         if kind is list:
@@ -143,6 +153,8 @@ class _ValueReader:
                 return self._dataclass(_class(part), data["fields"])
             case "other" if self._other is not None:
                 return self._other(part)
+        if word in _READERS:
+            return _READERS[word](part)
         return tuple.__new__(_TUPLES[word], map(self.read, part))
 
     def _dataclass(self, kind: Any, parts: Mapping[str, Any]) -> Any:

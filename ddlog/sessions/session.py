@@ -61,7 +61,8 @@ class Session(Inputs):
 
     A transaction begins with the first change and ends with `commit` or `rollback`. Reading shows the state
     of the last commit. Several threads may use a session, and wait for each other. There is one transaction,
-    which `commit` ends with the changes of all of them.
+    which `commit` ends with the changes of all of them. A process that is forked cannot use a session on
+    Spark or of a server, or one in which another thread is at work.
     """
 
     def __init__(
@@ -94,7 +95,9 @@ class Session(Inputs):
     def close(self) -> None:
         """Ends the session and its streams. Changes that are not committed are lost, with a warning. With a
         durable state, puts on disk what waits for that, and raises DDlogError for what cannot be written."""
-        if self.streams is not None and not self.state.closed:
+        if self.state.closed:
+            return
+        if self.streams is not None:
             self.streams.close()  # whose threads end when their batches do, which use the session
         self._close()
 
@@ -105,10 +108,12 @@ class Session(Inputs):
                 warn([UncommittedChanges()])
             self.rollback()
             self.state.closed = True
-            self.state.questions.close()
-            self.state.host.runtime.close()
-            if self.state.durable is not None:
-                self.state.durable.close()
+            try:
+                self.state.forget_questions()
+                self.state.host.runtime.close()
+            finally:
+                if self.state.durable is not None:
+                    self.state.durable.close()
 
     def load(
         self,
@@ -368,8 +373,8 @@ class Session(Inputs):
         def no_frame() -> DataFrame:
             raise refused(host.offer.kind, Ability.LOOKUP_FRAMES)
 
-        relation, lock = program.relations[index.relation], self.state.lock
-        return IndexView(index, relation, host.runtime, self.typedefs, no_frame, lock)
+        relation = program.relations[index.relation]
+        return IndexView(index, relation, host.runtime, self.typedefs, no_frame, self.state)
 
     def keeps(self, relation: str) -> bool:
         """Whether the session computes a relation, so that it can be read."""

@@ -133,6 +133,12 @@ class Member(InProcess):
         finally:
             self._running = None
 
+    def numberings(self) -> list[int]:
+        """How often the ranks of each recursion were numbered: an epoch that is given up meanwhile may leave
+        them so on some workers only."""
+        found = self._own.recursions.values()
+        return [each.numbering for each in found if isinstance(each, ShardsRecursion)]
+
     def begin_with_contents(self, contents: Contents) -> None:
         """Lets nodes begin with contents, before the first epoch."""
         for at, parcel in contents.items():

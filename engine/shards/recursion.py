@@ -59,6 +59,8 @@ class ShardsRecursion(Recursion):
     """Whether the ranks of some worker are large in this epoch."""
     exact = False
     """See `Sending`."""
+    numbering = 0
+    """How often the workers have numbered ranks together; 0: the relations are growing sets."""
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         sending = self._sending([each.come + each.gone for each in self.whole.imports], imports)
@@ -67,6 +69,7 @@ class ShardsRecursion(Recursion):
             relations = self.ranked.values()
             if self.has_large_ranks:
                 renumber(relations, np.unique(np.concatenate(self.team.agree(ranks_of(relations)))))
+                self.numbering += 1
             assert self.searches is not None
             self.ranks_are_least = False
             ranks = RankedShards(
@@ -109,6 +112,7 @@ class ShardsRecursion(Recursion):
             iterations = np.unique(np.concatenate(self.team.agree(iterations_of(self.sets))))
             self.ranked, self.ranks_are_least = ranked(self.sets, iterations), self.knows_births
             self.sets = {}
+            self.numbering += 1
 
 
 class MaintainedShards(MaintainedRecursion):

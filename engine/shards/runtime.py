@@ -444,7 +444,7 @@ class Sharded(Member):
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
         """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
-        that of the first of them, or WorkerGone."""
+        that of the first of them, or WorkerGone. Workers whose ranks are not of one numbering are lost."""
         for peer, control in self._controls.items():
             try:
                 kind, found = said[peer] if peer in said else self._heard(control)
@@ -453,8 +453,11 @@ class Sharded(Member):
                     kind, found = self._heard(control)
             except WorkerGone:
                 continue
-            if isinstance(error, Aborted) and isinstance(found, SentError):
-                error = found.error()
+            sent, numberings = found
+            if numberings != self.numberings():
+                self.team.lose()
+            if isinstance(error, Aborted):
+                error = sent.error()
         if isinstance(error, Aborted):
             interrupt.check()  # which may be why
         raise self._gone() if isinstance(error, Aborted) and self.team.lost else error
@@ -713,12 +716,12 @@ class _Between:
 
 
 def _outcome(said: tuple[str, Any]) -> ShardChanges:
-    """What a worker says at the end of an epoch. Raises what the epoch raised there."""
+    """What a worker says at the end of an epoch. Raises what the epoch raised there, or Aborted."""
     kind, found = said
     if kind == "computed":
         outcome: ShardChanges = found
         return outcome
-    raise found.error() if isinstance(found, SentError) else Aborted(str(found))
+    raise found[0].error()
 
 
 def _by_name(parts: Sequence[Mapping[K, T]]) -> dict[K, dict[int, T]]:
@@ -784,12 +787,10 @@ def _followed(
             member.run(serial, changes, static, limit, sealed, looks_into)
         member.arrivals.keep(())
         member.end()
-    except Aborted as error:
-        return "aborted", str(error)
     except BaseException as error:
-        if os.environ.get("DDLOG_DEBUG"):
+        if os.environ.get("DDLOG_DEBUG") and not isinstance(error, Aborted):
             traceback.print_exc()
-        return "failed", sendable(error)
+        return "failed", (sendable(error), member.numberings())
     return "committed", None
 
 

@@ -36,6 +36,7 @@ from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.epoch import RunningEpoch
 from ddlog.engine.inprocess.joins.join import Joiner
+from ddlog.engine.inprocess.recursion.rankedrelation import iterations_of
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Delta, NotKept
@@ -44,6 +45,7 @@ from ddlog.engine.shards import member, state
 from ddlog.engine.shards import runtime as shards_runtime
 from ddlog.engine.shards.epoch import ShardEpoch
 from ddlog.engine.shards.placement import may_be_placed, placed
+from ddlog.engine.shards.recursion import ShardsRecursion
 from ddlog.engine.shards.runtime import WorkerGone
 from ddlog.engine.shards.team import Aborted, Team, end_of
 from ddlog.engine.shards.views import Asked
@@ -420,6 +422,28 @@ def test_an_epoch_is_given_up_before_its_state_is_rolled_back() -> None:
             commit(runtime, {"C": [((0,), 1)]})
     for rank in range(3):
         assert [act for by, act in acts if by == rank][:2] == ["abort", "rollback"]
+
+
+def test_an_epoch_that_ends_while_ranks_are_numbered_leaves_no_worker_with_ranks_of_its_own() -> None:
+    prepare, done = ShardsRecursion.prepare_in_shards, threading.Event()
+
+    def interrupted(self: ShardsRecursion) -> None:
+        if self.team.rank:
+            prepare(self)
+            done.set()
+        else:
+            self.team._tell([iterations_of(self.sets)] * 2, [1])
+            assert done.wait(9)
+            raise KeyboardInterrupt
+
+    with closing(in_threads(ddlog.compile(CLOSURE).circuit("relational"), 2)) as runtime:
+        commit(runtime, {"Edge": [((k, k + 1), 1) for k in range(9)]})
+        ends = mock.patch.object(ShardsRecursion, "prepare_in_shards", interrupted)
+        with ends, pytest.raises(KeyboardInterrupt):
+            commit(runtime, {"Edge": [((0, 1), -1)]})
+        for sign in (1, -1):
+            commit(runtime, {"Edge": [((9, 10), sign)]})
+        assert len(runtime.rows("Path")) == 45
 
 
 FAULTS_IN_A_WINDOW = """

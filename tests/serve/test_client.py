@@ -6,6 +6,7 @@ import asyncio
 import io
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -193,6 +194,9 @@ def test_statements_of_sql(session: Session) -> None:
 
 
 def test_the_program_grows(session: Session) -> None:
+    with ThreadPoolExecutor(2) as pool, session.state.lock:  # another thread changes the program
+        asked = pool.submit(session.query, "Edge(a, b)"), pool.submit(session.changes_of, 1)
+        assert not wait(asked, 0.1).done
     session.insert("Link", ("a", "a"))
     session.commit()
     changes = session.extend("output relation Loop(x: string)\nLoop(x) :- Reach(x, x).")

@@ -26,6 +26,7 @@ from ddlog.commands.reader import CommandReader
 
 from ..engine.smallprogram import TEXT
 from ..engine.smallprogram import session as open_session
+from ..state.kills import forked, wait_for
 from ..trying import trying
 
 PATHS = """
@@ -458,7 +459,9 @@ def test_threads_that_share_a_session_wait_for_each_other() -> None:
 
 
 def test_what_a_thread_asks_during_a_commit_waits_for_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = ddlog.compile(PATHS).session()
+    session = ddlog.compile(f"{PATHS}index ByX(x: u32) on Path(x, _)").session()
+    by_x = session.index("ByX")
+    wait_for(forked(lambda: session.close()))  # one that nobody uses is the other process's, too
     commit, is_inside, goes_on = session.state.host.runtime.commit, threading.Event(), threading.Event()
 
     def slow(*given: Any, **more: Any) -> Any:
@@ -481,8 +484,17 @@ def test_what_a_thread_asks_during_a_commit_waits_for_its_end(monkeypatch: pytes
             ),
         ]
         assert not wait([first, *asked], 0.1).done
+        wait_for(forked(lambda: _is_left_to_parent(session, by_x)))
         goes_on.set()
         assert [each.result(10) for each in asked] == [3, 0, True, 2]
+
+
+def _is_left_to_parent(session: Session, index: Any) -> None:
+    """A process that was forked while another thread was at work in a session cannot use it, or an index."""
+    for use in (session.commit, session.mark, lambda: session.size("Path"), lambda: index[1]):
+        with pytest.raises(DDlogError, match="the session is held by the process"):
+            use()
+    session.close()
 
 
 def test_subscribers_hear_of_epochs_in_their_order() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +183,15 @@ def test_what_no_stream_can_be_made_of(spark: SparkSession, tmp_path: Path) -> N
 
 def test_a_stream_runs_until_it_is_stopped(spark: SparkSession, tmp_path: Path) -> None:
     session, source = new_session(spark, "in-process"), edges(spark, tmp_path / "in")
-    running = stream(session, source.frame(), "Edge", every="0.2 seconds")
+    waited = list[bool]()
+
+    def told(changes: Any, batch: int) -> None:  # a batch is one turn of the session
+        other = threading.Thread(target=session.size, args=("Edge",), daemon=True)
+        other.start()
+        other.join(0.05)
+        waited.append(other.is_alive())
+
+    running = stream(session, source.frame(), "Edge", every="0.2 seconds", on_change=told)
     with pytest.raises(DDlogError, match="a stream called Edge is running"):
         stream(session, source.frame(), "Edge")
     source.put(edge(1, 2))
@@ -196,6 +205,7 @@ def test_a_stream_runs_until_it_is_stopped(spark: SparkSession, tmp_path: Path) 
     running.stop()
     assert not running.is_running
     assert running.wait(1)
+    assert waited and all(waited)
     assert contents(session, "Path") == closure({(1, 2), (2, 3)})
     session.close()
 

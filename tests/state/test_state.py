@@ -554,6 +554,19 @@ def test_a_forked_process_leaves_the_state_alone(tmp_path: Path, monkeypatch: py
         assert sorted(each.x for each in again["Edge"]) == [1, 3]
 
 
+def test_what_fails_at_the_end_of_a_session_keeps_no_commit_from_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = PROGRAM.session(state=tmp_path / "s", durability="exit")
+    kept.insert("Edge", (1, 2))
+    kept.commit()
+    monkeypatch.setattr(kept.state.host.runtime, "close", lambda: os.open("", 0))
+    with pytest.raises(OSError):
+        kept.close()
+    with PROGRAM.session(state=tmp_path / "s") as again:
+        assert again.size("Edge") == 1
+
+
 def test_a_state_that_is_closed_is_free_although_a_forked_process_lives_on(tmp_path: Path) -> None:
     kept = PROGRAM.session(state=tmp_path / "s")
     waiting, going = os.pipe()

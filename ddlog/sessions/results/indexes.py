@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import values
 from ...core import Index, Relation
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from ...engine.runtime import Runtime
 
 
+class Lockable(Protocol):
+    """An object whose `lock` is held by who uses it."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]: ...
+
+
 class IndexView:
     """An index of a session. `index[key]` are the rows that a key finds, `index.all()` the rows that any key
     finds."""
@@ -40,12 +47,11 @@ class IndexView:
         runtime: Runtime,
         typedefs: Mapping[str, TypeDef],
         frame: Callable[[], DataFrame],
-        lock: AbstractContextManager[object],
+        session: Lockable,
     ) -> None:
-        """`frame` gives the rows that a look-up finds as a frame of Spark, or raises DDlogError. `lock` is
-        held by who changes the session."""
+        """`frame` gives the rows that a look-up finds as a frame of Spark, or raises DDlogError."""
         self._index, self._relation, self._typedefs = index, relation, typedefs
-        self._runtime, self._frame, self._lock = runtime, frame, lock
+        self._runtime, self._frame, self._session = runtime, frame, session
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -64,14 +70,14 @@ class IndexView:
         for positions, value in zip(self._index.positions, key, strict=True):
             wanted.update(dict.fromkeys(positions, value))
         source = self._index.source
-        with self._lock:
+        with self._session.lock:
             rows = self._runtime.find(source, wanted) if wanted else list(self._runtime.rows(source))
             return self._view(rows)
 
     def all(self) -> RelationView:
         """The rows that any key finds."""
         same = [positions for positions in self._index.positions if len(positions) > 1]
-        with self._lock:
+        with self._session.lock:
             rows = self._runtime.rows(self._index.source)
             return self._view([row for row in rows if all(len({row[i] for i in each}) == 1 for each in same)])
 

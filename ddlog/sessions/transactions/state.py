@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, TypeVar
+from weakref import WeakSet
 
 from ...codegen.functiontable import RECURSION_DEPTH
 from ...core import Relation, relation_named
@@ -22,6 +24,7 @@ from ...engine.weakly import weakly
 from ...errors.diagnostics import DDlogError
 from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
+from ...errors.state import StateOfParent
 from ...errors.unknown import unknown_relation
 from ...values.rows import Row, has_plain_columns, row_taker
 from ..gaps import Ability
@@ -61,6 +64,16 @@ def in_turn(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
             return method(shared, *args, **kwargs)
 
     return call
+
+
+class _LockOfParent:
+    """The lock of a session that only the process uses from which this one was forked: nobody gets it."""
+
+    def __enter__(self) -> NoReturn:
+        raise DDlogError([StateOfParent("the session", os.getppid())])
+
+    def __exit__(self, *raised: object) -> None:
+        pass
 
 
 class UpdateIds:
@@ -149,8 +162,9 @@ class SessionState:
     ) -> None:
         """`updates`: whether changes may follow the first."""
         self.updates = updates
-        self.lock = RLock()
+        self.lock: RLock | _LockOfParent = RLock()
         """Held by the thread that uses the session: see `in_turn`."""
+        _STATES.add(self)
         self.max_iterations, self.progress = max_iterations, progress
         self.wanted: str | Iterable[str] = "all"  # as `Program.session` takes them
         self.started = False
@@ -167,11 +181,9 @@ class SessionState:
 
     def take_up(self, program: Program, host: Host, kept: frozenset[str]) -> None:
         """Begins with a program on a host, or goes on with another one."""
-        if self._questions is not None:
-            self._questions.close()
+        self.forget_questions()
         self.program, self.host, self.kept = program, host, kept
         self.typedefs = program.checked.typedefs
-        self._questions = None
         self._texts: dict[str, Callable[[Row], str]] = {}
         self._taking: dict[str, Callable[[Any], Row]] = {}
         self._plain: dict[str, Callable[[Any], Row] | None] = {}
@@ -187,13 +199,30 @@ class SessionState:
             self._questions = Questions(self.program, self.host, self.kept)
         return self._questions
 
+    def forget_questions(self) -> None:
+        """Ends the queries that are answered on demand."""
+        if self._questions is not None:
+            self._questions.close()
+            self._questions = None
+
     def _known_ids(self) -> Collection[str]:
         return () if self.durable is None else self.durable.known_ids()
 
     def check_open(self) -> None:
-        """Raises DDlogError if the session is closed."""
+        """Raises DDlogError if the session is closed, or another process uses it."""
         if self.closed:
-            raise DDlogError([SessionClosed()])
+            with self.lock:
+                raise DDlogError([SessionClosed()])
+
+    def leave_to_parent(self) -> None:
+        """In a process that was forked: closes a session in which another thread was at work, which is not
+        here to end that, and one with connections, which both processes would use."""
+        if isinstance(self.lock, _LockOfParent):
+            return
+        if self.host.offer.here is not None and self.lock.acquire(blocking=False):
+            self.lock.release()
+        else:
+            self.closed, self.lock = True, _LockOfParent()
 
     def declared(self, name: str) -> Relation:
         """The relation with a name. Raises DDlogError if there is none."""
@@ -308,3 +337,15 @@ class SessionState:
         damaged = None if self.durable is None else self.durable.diagnosed(error)
         if damaged is not None:
             raise damaged from error
+
+
+_STATES = WeakSet[SessionState]()
+
+
+def _leave_to_parent() -> None:
+    for state in list(_STATES):
+        state.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)

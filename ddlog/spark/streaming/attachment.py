@@ -60,7 +60,7 @@ def _begin_anew(session: Session) -> None:
     else:
         assert isinstance(state.host, SparkHost)
         state.host.runtime.start_over()
-    state.questions.close()
+    state.forget_questions()
     state.delays = Delays((session.program.relations[name] for name in state.kept), state.host.runtime)
     state.started = False
 

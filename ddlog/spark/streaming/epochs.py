@@ -14,7 +14,6 @@ is not known whether they were.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -56,7 +55,6 @@ class StreamEpochs:
 
     def __init__(self, session: Session, spark: SparkSession, files: Files | None) -> None:
         self.session, self.files = session, files
-        self.lock = threading.RLock()
         self.running: dict[str, StreamHandle] = {}
         self.clocks = Clocks(session)
         self.reader = FactReader(spark, SparkCodec(session.typedefs), session.typedefs)
@@ -103,19 +101,18 @@ class StreamEpochs:
         return number == known.batch
 
     def apply(self, batch: StreamBatch, changes: Sequence[InputChange], receive: Receiver | None) -> bool:
-        """Applies a batch as one epoch; returns False if the state has it. Raises DDlogError, and exceptions
-        of `receive`."""
-        with self.lock:
-            if self.is_done(batch):
-                self.tell_again(batch, receive)
-                return False
-            told = self._commit(batch, changes)
-            if receive is not None:
-                receive(told, batch.number)
-            self._told[batch.stream] = batch.number
-            return True
+        """Applies a batch as one epoch, in a turn of the session; returns False if the state has it. Raises
+        DDlogError, and exceptions of `receive`."""
+        if self.is_done(batch):
+            self._tell_again(batch, receive)
+            return False
+        told = self._commit(batch, changes)
+        if receive is not None:
+            receive(told, batch.number)
+        self._told[batch.stream] = batch.number
+        return True
 
-    def tell_again(self, batch: StreamBatch, receive: Receiver | None) -> None:
+    def _tell_again(self, batch: StreamBatch, receive: Receiver | None) -> None:
         """Tells of the changes of a batch that the state has, unless this session did."""
         known = self.position(batch.stream)
         if receive is None or known is None or self._told.get(batch.stream) == batch.number:

@@ -4,7 +4,6 @@ Spark the rest of DIR, in process the file DIR/state."""
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 from ...errors.checkpoints import CheckpointNotLocal
@@ -17,13 +16,12 @@ _OWN = frozenset({*_FILE, "data", "lock", "log", "streams"})
 
 def local_path(place: str | os.PathLike[str]) -> Path:
     """The directory that a path or a `file:` URL names. Raises DDlogError for another URL."""
-    text = os.fspath(place)
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
-    if scheme is not None and scheme.group(1).lower() == "file":
-        text = re.sub(r"\A//(?=/)", "", text[len("file:") :])
-    elif scheme is not None and text.startswith("//", scheme.end()):
-        raise DDlogError([CheckpointNotLocal(text)])
-    return Path(text).absolute()
+    from ..state.files import local_folder
+
+    found = local_folder(os.fspath(place))
+    if found is None:
+        raise DDlogError([CheckpointNotLocal(os.fspath(place))])
+    return found
 
 
 def state_place(directory: Path, on_spark: bool) -> Path:

@@ -77,7 +77,7 @@ class SparkStream:
         return True
 
     def stop(self) -> None:
-        with self._epochs.lock:
+        with self._epochs.session.state.lock:
             self._stopping = True
         if self._query is not None:
             with suppress(Exception):  # the query may have ended by itself, or with Spark
@@ -91,7 +91,7 @@ class SparkStream:
         self._epochs.running.pop(self.name, None)
 
     def paused(self) -> AbstractContextManager[Any]:
-        return self._epochs.lock
+        return self._epochs.session.state.lock
 
     def start(
         self,
@@ -117,13 +117,10 @@ class SparkStream:
         def taken(frame: DataFrame, number: int) -> str:
             """Applies a batch; what is wrong."""
             try:
-                with epochs.lock:
+                with epochs.session.state.lock:  # a batch is one turn of the session
                     if self._stopping:
                         return "the stream is to stop"
                     batch = epochs.batch(self.name, own_id, number)
-                    if epochs.is_done(batch):
-                        epochs.tell_again(batch, self._receiver)
-                        return ""
                     with spark_failures(), changes_of(frame) as changes:
                         self.applied += epochs.apply(batch, changes, self._receiver)
             except BaseException as error:
