@@ -253,8 +253,9 @@ def concatenated(s: Scalars, values: Sequence[SqlValue], node: Expression) -> Sq
 
 
 def joined(s: Scalars, node: Expression) -> SqlValue:
-    """LIST_CONCAT, in which NULL is an empty list, unless nothing else is there."""
-    given = [a_list(s, each, node) for each in (node.this, *node.expressions)]
+    """LIST_CONCAT, or CONCAT of lists, in which NULL is an empty list, unless nothing else is there."""
+    of = node.expressions if isinstance(node, sql.Concat) else (node.this, *node.expressions)
+    given = [a_list(s, each, node) for each in of]
     is_null = all(each.type.parts[0] == NULL and each.nullable for each in given)
     return given[0] if is_null else _all_of(s, node, given)
 
