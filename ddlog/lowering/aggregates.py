@@ -136,7 +136,7 @@ def plan_grouping(
         """The column of a call that needs the first rows of the group, or that makes something of each."""
         first = _first_rows(called, given, split, compile_expr)
         each = _ordered(called, given) if split and expr in spread else None
-        if first is None and each is None:
+        if is_group(expr.type) or (first is None and each is None):
             return None
         column = f"{clause.name}.part{len(results)}"
         results[column] = (column, expr.type, _of_part(expr, columns, split, compile_expr, first, each))
