@@ -387,9 +387,12 @@ def as_text(s: Scalars, node: Expression) -> SqlValue:
 
 
 def split(s: Scalars, node: Expression) -> SqlValue:
-    """STRING_SPLIT."""
-    texts = [s.text(node.this), s.text(node.expression)]
-    return c.strict(texts, "sql::split($, $).map(|x| Some{x})", list_of(VARCHAR))
+    """STRING_SPLIT, in which NULL parts nothing."""
+    text, by = s.text(node.this), s.text(node.expression)
+    if not by.nullable:
+        return c.strict([text, by], "sql::split($, $).map(|x| Some{x})", list_of(VARCHAR))
+    template = "match ($1) { Some{var by} -> sql::split($0, by).map(|x| Some{x}), None -> [Some{$0}] }"
+    return c.strict([text], lambda plain: tree(template, plain, by.tree), list_of(VARCHAR))
 
 
 def length(s: Scalars, node: Expression) -> SqlValue:
