@@ -46,6 +46,23 @@ class _Block:
     sums: dict[Fold, Any] = field(default_factory=dict)
 
 
+class Falling:
+    """A key that comes before those that are less."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: Falling) -> bool:
+        return bool(other.value < self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Falling) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class SortedRows:
     """Rows in the order of their keys, each with a value, which is None until it is set."""
 

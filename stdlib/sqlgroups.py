@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..engine.rounding import rounded
+from ..engine.sortedrows import Falling
 from ..values import NAN, Fault, Group, Struct, Vec, canonical_float
 from .options import NONE, some
 
@@ -38,23 +39,6 @@ def in_order(rows: Iterable[Any], order: str) -> list[Any]:
     return listed
 
 
-class _Down:
-    """A value that comes before those that are less."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __lt__(self, other: _Down) -> bool:
-        return bool(other.value < self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Down) and bool(self.value == other.value)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 def order_key(order: str) -> Callable[[Any], tuple[tuple[Any, ...], Any]]:
     """The key by which `in_order` sorts rows: the cells of the order, and the row, for equal ones."""
     places = list(enumerate(order))
@@ -65,7 +49,7 @@ def cell(value: Any, letter: str) -> Any:
     """A value such that values in an order of this letter are in the order of their cells."""
     if letter in "adAD":
         value = ((value[0] == 0) == (letter in "aD"), value)
-    return _Down(value) if letter in "MdD" else value
+    return Falling(value) if letter in "MdD" else value
 
 
 def reversed_list(order: str) -> list[tuple[int, str]]:

@@ -9,8 +9,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that is most like the name, or None if no candidate is close.
 
     A third of the letters of the name may be inserted, deleted, replaced or swapped with a neighbour. A
-    difference only in upper and lower case is closest, then a module before the name, then a missing end. A
-    name of one letter is like no other one. Generated names, with a `$`, are no candidates.
+    difference only in upper and lower case is closest, then one in the module before the name, then a missing
+    end. A name of one letter is like no other one. Generated names, with a `$`, are no candidates.
     """
     allowed = max(1, len(name) // 3)
     others = {other for other in candidates if other != name and "$" not in other}
@@ -34,7 +34,7 @@ def meant_of(name: str, known: Sequence[str], what: str) -> str:
 def _distance(name: str, other: str, allowed: int) -> float:
     if name.lower() == other.lower():
         return 0.5
-    if name == other.rpartition("::")[2]:
+    if name.rpartition("::")[2] == other.rpartition("::")[2]:
         return 0.6
     if len(name) > 3 and other.startswith(name) and len(other) < 2 * len(name):
         return 0.7 + len(other) / 1000

@@ -37,16 +37,27 @@ from ..core.clauses import expressions, mapped, named
 from ..core.walk import mentions, transform
 from ..engine.circuit import Aggregate, First
 from ..engine.schema import RowExpr
-from ..engine.sortedrows import RowFunction
+from ..engine.sortedrows import Falling, RowFunction
 from ..errors.source import Span
 from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
 from ..values import Group, Vec, local_name
 from .weights import WeightReaders, is_group, second_is_read
 
-_ANY = {"count": "count", "count_distinct": "count", "min": "min", "max": "max"}
+_ANY = {
+    "count": "count",
+    "count_distinct": "count",
+    "size": "count",
+    "min": "min",
+    "first": "min",
+    "max": "max",
+}
 _NUMBERS = {"sum": "sum", "avg": "avg"}
 _SECONDS = {"min_second": "min", "max_second": "max", "sum_second": "sum", "avg_second": "avg"}
 _ITEMS = {"min_of": "min", "max_of": "max", "sum_of": "sum", "avg_of": "avg"}
+_BY_FUNCTION = ("arg_min", "min_of", "arg_max", "max_of")
+_LAST = ("max", "arg_max", "max_of")
+_FEW = 32
+"""Places from the start of a group that are kept rather than read."""
 _LIBRARY = ("ddlog_std", "group")
 
 Compile = Callable[[Expr, str], RowExpr]
@@ -121,6 +132,16 @@ def plan_grouping(
 
         return replace(each, value=weighing(each.value, of, group.inputs, listed, ("pairs", group.key)))
 
+    def part(expr: Call, called: Function, given: Sequence[Expr]) -> Expr | None:
+        """The column of a call that needs the first rows of the group, or that makes something of each."""
+        first = _first_rows(called, given, split, compile_expr)
+        each = _ordered(called, given) if split and expr in spread else None
+        if is_group(expr.type) or (first is None and each is None):
+            return None
+        column = f"{clause.name}.part{len(results)}"
+        results[column] = (column, expr.type, _of_part(expr, columns, split, compile_expr, first, each))
+        return Var(column, expr.type, expr.span)
+
     def change(expr: Expr) -> Expr | None:
         if reading is not None and reading.knows(expr, clause):
             compiled = compile_key(expr)
@@ -130,7 +151,7 @@ def plan_grouping(
                 called = program.functions[function]
                 kind, place = local_name(called.name), _item_taken(taken, program)
                 if not split or place is None or called.module not in _LIBRARY or kind not in _ITEMS:
-                    return None
+                    return part(expr, called, expr.args[1:])
                 chosen = items[place], columns[place]
                 aggregate = _of_column(_ITEMS[kind], *chosen, expr, None)
                 if aggregate is None:
@@ -138,15 +159,8 @@ def plan_grouping(
                 column = f"{clause.name}.{kind}{place}"
                 results[column] = (column, expr.type, aggregate)
                 return Var(column, expr.type, expr.span)
-            case Call(function, (Var(name), *rest)) if name == clause.name and rest:
-                called = program.functions[function]
-                first = _first_rows(called, rest) if split else None
-                each = _ordered(called, rest) if split and expr in spread else None
-                if first is None and each is None:
-                    return None
-                column = f"{clause.name}.part{len(results)}"
-                results[column] = (column, expr.type, _of_part(expr, columns, compile_expr, first, each))
-                return Var(column, expr.type, expr.span)
+            case Call(function, (Var(name), *given)) if name == clause.name and given:
+                return part(expr, program.functions[function], given)
             case Call(function, (Var(name),)) if name == clause.name:
                 called = program.functions[function]
                 kind = local_name(called.name).removeprefix("group_")
@@ -154,11 +168,11 @@ def plan_grouping(
                     return None
                 if kind == "key":
                     return _key(clause, types, expr.span)
-                if clause.bag and kind == "count_distinct":
+                if clause.bag and kind in ("count_distinct", "size"):
                     return None
                 aggregate = _aggregate(kind, items, columns, expr, split, compile_expr)
                 if aggregate is None:
-                    return None
+                    return part(expr, called, ())
                 column = f"{clause.name}.{kind}"
                 results[column] = (column, expr.type, aggregate)
                 return Var(column, expr.type, expr.span)
@@ -193,15 +207,33 @@ def _aggregate(
     return _of_column(function, item, column, call, made)
 
 
-def _first_rows(called: Function, rest: Sequence[Expr]) -> First | None:
+def _first_rows(called: Function, given: Sequence[Expr], split: bool, compile_expr: Compile) -> First | None:
     """The rows of a group that a function needs which is called with it and these arguments; None: all."""
-    if called.module != "sql" or local_name(called.name).partition("<")[0] != "top":
+    name = local_name(called.name).partition("<")[0]
+    if called.module in _LIBRARY:
+        return _first_of(name.removeprefix("group_"), given, split, compile_expr)
+    if called.module != "sql" or name != "top" or not split:
         return None
-    match rest:
+    match given:
         case [Const(str(order)), Const(int(start)), Const(int(count))] if count >= 0:
             from ..stdlib.sql import order_key
 
             return First(start + count, order_key(order))
+    return None
+
+
+def _first_of(name: str, given: Sequence[Expr], split: bool, compile_expr: Compile) -> First | None:
+    """The rows that a function of a group in the library needs: the first, or the last, by value or by what
+    a function makes of it."""
+    turned: Callable[[Any], Any] = Falling if name in _LAST else lambda key: key
+    match given:
+        case [] if name in ("min", "first", "max"):
+            return First(1, turned)
+        case [Const(int(place))] if name == "nth" and place < _FEW:
+            return First(place + 1, turned)
+        case [Closure(_, ()) as taken] if name in _BY_FUNCTION:
+            rank = compile_expr(taken, "").scalar()
+            return First(1, lambda row: turned((rank(row if split else row[0]), row)))
     return None
 
 
@@ -220,6 +252,7 @@ def _ordered(called: Function, rest: Sequence[Expr]) -> RowFunction | None:
 def _of_part(
     call: Call,
     columns: tuple[int, ...],
+    split: bool,
     compile_expr: Compile,
     first: First | None,
     each: RowFunction | None,
@@ -229,7 +262,7 @@ def _of_part(
     scalar = compiled.scalar
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-        return scalar(Group((), rows))
+        return scalar(Group((), _members(rows, split)))
 
     identity = ("part", compiled.key)
     return Aggregate("group", columns, make=make, key=identity, origin=call.span, first=first, ordered=each)

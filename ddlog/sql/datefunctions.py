@@ -109,6 +109,11 @@ def whole_difference(
     return _units_between(s, node, unit.name, earlier, later, "DATE_SUB")
 
 
+def without_unit(s: Scalars, node: Expression) -> SqlValue:
+    """A call with something else than a text in the place of its unit."""
+    s.places.refuse(f"{node.name.upper()} in a unit that is not a constant", node)
+
+
 def _units_between(
     s: Scalars, node: Expression, word: str, start: Expression, end: Expression, what: str
 ) -> SqlValue:
@@ -313,6 +318,7 @@ NAMED_DATES: dict[str, Translate] = {
     **{each: named_part(each) for each in _NAMED_PARTS},
     **dict.fromkeys(("date_part", "datepart"), part_called),
     **dict.fromkeys(("date_sub", "datesub"), of_arguments(whole_difference)),
+    **dict.fromkeys(("date_trunc", "datetrunc", "date_diff", "datediff"), without_unit),
     "age": age,
     "timezone": of_arguments(timezone),
     "epoch_us": in_units("1"),

@@ -253,8 +253,9 @@ def concatenated(s: Scalars, values: Sequence[SqlValue], node: Expression) -> Sq
 
 
 def joined(s: Scalars, node: Expression) -> SqlValue:
-    """LIST_CONCAT, in which NULL is an empty list, unless nothing else is there."""
-    given = [a_list(s, each, node) for each in (node.this, *node.expressions)]
+    """LIST_CONCAT, or CONCAT of lists, in which NULL is an empty list, unless nothing else is there."""
+    of = node.expressions if isinstance(node, sql.Concat) else (node.this, *node.expressions)
+    given = [a_list(s, each, node) for each in of]
     is_null = all(each.type.parts[0] == NULL and each.nullable for each in given)
     return given[0] if is_null else _all_of(s, node, given)
 
@@ -386,9 +387,12 @@ def as_text(s: Scalars, node: Expression) -> SqlValue:
 
 
 def split(s: Scalars, node: Expression) -> SqlValue:
-    """STRING_SPLIT."""
-    texts = [s.text(node.this), s.text(node.expression)]
-    return c.strict(texts, "sql::split($, $).map(|x| Some{x})", list_of(VARCHAR))
+    """STRING_SPLIT, in which NULL parts nothing."""
+    text, by = s.text(node.this), s.text(node.expression)
+    if not by.nullable:
+        return c.strict([text, by], "sql::split($, $).map(|x| Some{x})", list_of(VARCHAR))
+    template = "match ($1) { Some{var by} -> sql::split($0, by).map(|x| Some{x}), None -> [Some{$0}] }"
+    return c.strict([text], lambda plain: tree(template, plain, by.tree), list_of(VARCHAR))
 
 
 def length(s: Scalars, node: Expression) -> SqlValue:

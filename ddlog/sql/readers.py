@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _DUCKDB = Dialect.get_or_raise("duckdb")
 _IGNORED = ("deterministic", "null_on_zero_variance", "nulls_excluded", "on_overflow", "zero_on_all_null")
 _NOT_OF_DUCKDB = ("INITCAP", "TS_OR_DS_TO_DATE_STR", "VAR_MAP")
+_OF_UNITS = ("DATE_TRUNC", "DATETRUNC", "DATE_DIFF", "DATEDIFF")
 _WITH_NULLS = (sql.First, sql.Last, sql.FirstValue, sql.LastValue)
 _SURPLUS = "the call has more arguments than are supported"
 
@@ -100,6 +101,16 @@ def _is_word(node: Expression) -> bool:
     return is_name or isinstance(node, sql.Var | sql.JSONPath) or node.is_string
 
 
+def _of_unit(name: str, make: Callable[[list[Expression]], Expression]) -> Any:
+    """The maker of a call whose first argument is a unit, which keeps one that is no text: sqlglot takes the
+    name of a column for that of a unit."""
+
+    def made(args: list[Expression]) -> Expression:
+        return make(args) if args and args[0].is_string else sql.Anonymous(this=name, expressions=args)
+
+    return made
+
+
 _PARSER = whole(_DUCKDB.parser_class)
 
 
@@ -109,7 +120,10 @@ class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
     class Parser(_PARSER):  # type: ignore[valid-type,misc]
         FUNCTIONS: ClassVar = {
             n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n not in _NOT_OF_DUCKDB
-        } | {"ROW": lambda args: sql.Tuple(expressions=args)}
+        } | {
+            "ROW": lambda args: sql.Tuple(expressions=args),
+            **{name: _of_unit(name, _DUCKDB.parser_class.FUNCTIONS[name]) for name in _OF_UNITS},
+        }
         FUNCTION_PARSERS: ClassVar = {
             **_PARSER.FUNCTION_PARSERS,
             **dict.fromkeys(map(str.upper, LENGTHS), read_arguments),

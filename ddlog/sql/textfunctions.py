@@ -12,6 +12,7 @@ from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, tree
 from . import conversions as c
 from .lists import concatenated
+from .lists import joined as lists_joined
 from .scalars import Scalars, Translate
 from .types import BOOLEAN, INTEGER, NULL, VARCHAR, SqlValue, null
 
@@ -40,7 +41,9 @@ def strings_joined(s: Scalars, nodes: Sequence[Expression]) -> SqlValue:
 
 
 def concat(s: Scalars, node: Expression) -> SqlValue:
-    """CONCAT leaves NULL out."""
+    """CONCAT of texts or lists leaves NULL out."""
+    if any(s.value(each).type.is_list for each in node.expressions):
+        return lists_joined(s, node)
     parts = [_as_text(s, each) for each in node.expressions]
     texts = [tree('unwrap_or($, "")', p.tree) if p.nullable else p.tree for p in parts]
     return SqlValue(reduce(partial(tree, "$ ++ $"), texts), VARCHAR)
@@ -48,6 +51,8 @@ def concat(s: Scalars, node: Expression) -> SqlValue:
 
 def concat_ws(s: Scalars, node: Expression) -> SqlValue:
     """CONCAT_WS leaves NULL out, too, but for a separator that is NULL."""
+    if any(s.value(each).type.is_list for each in node.expressions):
+        s.places.refuse("CONCAT_WS of a list", node)
     separator, *parts = [_as_text(s, each) for each in node.expressions]
     made = VectorLit(tuple(p.optional().tree for p in parts), NOWHERE)
     return c.strict([separator], lambda x: tree("sql::concat_ws($, $)", x, made), VARCHAR)

@@ -151,7 +151,7 @@ SELECT a, list(b ORDER BY b) AS l1, array_agg(s ORDER BY s DESC, pk) AS l2, list
 SELECT list(pk ORDER BY pk) AS x, len(list(m)) AS y FROM t
 SELECT a, list_sort(list(x)) AS y FROM t GROUP BY a
 SELECT k, list_contains(xs, 2) AS a, list_position(xs, 1) AS b, list_sort(xs) AS c, list_reverse_sort(xs) AS d, list_sort(list_distinct(xs)) AS e, list_sum(xs) AS f, list_min(ds) AS g, list_max(ms) AS h, list_avg(ms) AS i, list_sum(ms) AS j, list_count(xs) AS m, list_unique(xs) AS n FROM l
-SELECT k, xs || [9] AS a, list_concat(xs, [k]) AS b, list_append(xs, NULL) AS c, list_prepend(k, xs) AS d, list_has_any(xs, [2]) AS e, list_has_all(xs, [2, 1]) AS f, list_extract(xs, 2) AS g, list_slice(xs, 1, 2) AS h, list_reverse(xs) AS i FROM l
+SELECT k, xs || [9] AS a, list_concat(xs, [k]) AS b, list_append(xs, NULL) AS c, list_prepend(k, xs) AS d, list_has_any(xs, [2]) AS e, list_has_all(xs, [2, 1]) AS f, list_extract(xs, 2) AS g, list_slice(xs, 1, 2) AS h, list_reverse(xs) AS i, concat(xs, [k], NULL) AS j, string_split('a1', nullif('' || k, '1')) AS m FROM l
 SELECT k, list_transform(xs, lambda x: x + k) AS a, list_filter(xs, lambda y: y > 1) AS b, [z * 2 FOR z IN xs IF z > 1] AS c, list_transform(ds, lambda d: year(d)) AS d, list_transform(xs, lambda x: [x]) AS e, list_transform(ms, lambda m: m * 2) AS f FROM l
 SELECT k, array_to_string(xs, '-') AS a, array_to_string(ss, ',') AS b, string_split('a b  c', ' ') AS c, CAST(xs AS VARCHAR) AS d, CAST(ds AS VARCHAR) AS e, CAST(ss AS VARCHAR) AS f, xs::DOUBLE[] AS g, ms::VARCHAR AS h FROM l
 SELECT xs, count(*) AS n, min(k) AS m FROM l GROUP BY xs

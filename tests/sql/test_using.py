@@ -203,6 +203,8 @@ ERRORS = {
     "SELECT a FROM t LIMIT 50%": "LIMIT of this form is not supported",
     "SELECT a FROM t x, t x": "there are two tables `x` in FROM",
     "SELECT a FROM t WHERE a = 'x'": "`x` is no INTEGER",
+    "SELECT concat_ws(b, [a]) FROM t": "CONCAT_WS of a list is not supported",
+    "SELECT date_trunc(b, DATE '2024-02-01') FROM t": "DATE_TRUNC in a unit that is not a constant",
     "SELECT a FROM t GROUP BY 7": "GROUP BY 7: there is 1 column",
 }
 

@@ -135,8 +135,9 @@ class FirstRows:
         new = [at for at, group in enumerate(listed) if group not in self._kept]
         read: dict[int, list[Row]] = {}
         if new:
+            few = len(new) <= thresholds.FIRST_SPARE
             for at, rows in zip(new, self._whole.listed(groups[new]), strict=True):
-                read[listed[at]] = self._taken(listed[at], rows)
+                read[listed[at]] = self._taken(listed[at], rows, few)
         most = self._first.most
         firsts = [read[g] if g in read else self._kept[g].rows[:most] for g in listed]
         return self._whole.made(groups, [sorted(rows) for rows in firsts])
@@ -145,18 +146,24 @@ class FirstRows:
         new = {old: place for place, old in enumerate(groups.tolist())}
         self._kept = {new[old]: kept for old, kept in self._kept.items() if old in new}
 
-    def _taken(self, group: int, rows: list[Row]) -> list[Row]:
-        """The first rows of a group, some of which are kept if it is large."""
-        most, key = self._first.most, self._first.key
-        if len(rows) <= thresholds.SMALL_GROUP:
-            return nsmallest(most, rows, key=key)
-        first = nsmallest(self._room, rows, key=key)
-        self._kept[group] = _Kept([key(row) for row in first], first, len(first) == len(rows))
-        return first[:most]
+    def _taken(self, group: int, rows: list[Row], few: bool) -> list[Row]:
+        """The first rows of a group, some of which are kept if it is large for so `few` groups, or for many;
+        else all rows, also where one has no key: the function then fails, too."""
+        if len(rows) <= thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE):
+            return rows
+        try:
+            first = nsmallest(self._room, rows, key=self._first.key)
+        except Exception:
+            return rows
+        self._kept[group] = _Kept([self._first.key(row) for row in first], first, len(first) == len(rows))
+        return first[: self._first.most]
 
     def _changed(self, kept: _Kept, row: Row, weight: int) -> bool:
         """Brings what is kept up to date with rows that come or go; False: the group is to be read again."""
-        key, keys = self._first.key(row), kept.keys
+        try:
+            key, keys = self._first.key(row), kept.keys
+        except Exception:
+            return False
         if not kept.whole and (not keys or keys[-1] < key):
             return bool(keys)
         if weight > 0:
