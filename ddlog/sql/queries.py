@@ -263,6 +263,21 @@ def qualified(table: Expression) -> str:
     return table.name.lower() if schema in ("main", "public") else f"{schema}.{table.name.lower()}"
 
 
+def without_schemas(statement: Expression) -> None:
+    """Takes the schemas off columns of which the nearest table of that name has it, `s.t.a` of `FROM s.t`."""
+    named = [
+        (each, each.find_ancestor(sql.Select)) for each in statement.find_all(sql.Table, sql.DerivedTable)
+    ]
+    for column in [each for each in statement.find_all(sql.Column) if each.db and not each.catalog]:
+        name, around, there = column.table.lower(), column, list[sql.Expr]()
+        while around is not None and not there:
+            around = around.find_ancestor(sql.Select)
+            there = [each for each, query in named if query is around and each.alias_or_name.lower() == name]
+        asked = qualified(sql.table_(column.table, db=column.db))
+        if any(isinstance(each, sql.Table) and not each.alias and qualified(each) == asked for each in there):
+            column.set("db", None)
+
+
 def _hint(name: str) -> str:
     """A name that a relation's can begin with."""
     kept = "".join(each for each in name if each.isascii() and (each.isalnum() or each == "_")) or "query"
