@@ -17,7 +17,6 @@ from ..errors.source import Span
 from ..errors.unknown import unknown_name
 from ..syntax.templates import tree
 from . import conversions as c
-from .extents import extent
 from .pivots import in_from
 from .places import SqlError, SqlPlaces
 from .rules import NamedRows, SqlBody, SqlLet, SqlOutput, SqlTerm
@@ -80,12 +79,12 @@ class Translator:
             case sql.Select():
                 from .selects import SelectBlock
 
-                with self.output.at(extent(node, self.places)):
+                with self.output.at(self.places.of_query(node)):
                     return SelectBlock(self, node, names, capture).query()
             case sql.SetOperation():
                 from .setoperations import combined
 
-                with self.output.at(extent(node, self.places)):
+                with self.output.at(self.places.of_query(node)):
                     return self.limited(combined(self, node, names, capture), node)
             case sql.Subquery() | sql.Paren():
                 return self.limited(self.query(node.this, names, capture), node)

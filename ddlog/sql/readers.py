@@ -42,6 +42,26 @@ def whole(parser: Any) -> Any:
             made: Expression = super().validate_expression(expression, args)
             return made
 
+        def _parse_select_query(self, *args: Any, **more: Any) -> Expression | None:
+            outer, self._begin = getattr(self, "_begin", 0), self._index
+            made: Expression | None = super()._parse_select_query(*args, **more)
+            self._note(made, self._begin)
+            self._begin = outer
+            return made
+
+        def _parse_set_operations(self, this: Expression | None) -> Expression | None:
+            if isinstance(this, sql.Select):
+                self._note(this, self._begin)
+            made: Expression | None = super()._parse_set_operations(this)
+            if isinstance(made, sql.SetOperation) and this is not None and "query" in this.meta:
+                made.meta["query"] = this.meta["query"][0], self._prev.end + 1
+            return made
+
+        def _note(self, query: Expression | None, begin: int) -> None:
+            """Notes where a query stands in the text, if that is not noted yet."""
+            if isinstance(query, sql.Query) and "query" not in query.meta:
+                query.meta["query"] = self._tokens[begin].start, self._prev.end + 1
+
     return Whole
 
 
