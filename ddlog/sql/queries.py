@@ -268,7 +268,8 @@ def without_schemas(statement: Expression) -> None:
         (each, each.find_ancestor(sql.Select)) for each in statement.find_all(sql.Table, sql.DerivedTable)
     ]
     for column in [each for each in statement.find_all(sql.Column) if each.db and not each.catalog]:
-        name, around, there = column.table.lower(), column, list[sql.Expr]()
+        name, there = column.table.lower(), list[sql.Expr]()
+        around: Expression | None = column
         while around is not None and not there:
             around = around.find_ancestor(sql.Select)
             there = [each for each, query in named if query is around and each.alias_or_name.lower() == name]
