@@ -126,6 +126,8 @@ _PARSER = whole(_DUCKDB.parser_class)
 class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
     """The parser of DuckDB's SQL."""
 
+    INDEX_OFFSET = 0  # a place in brackets may as well be the key of a map: it stays as it is written
+
     class Parser(_PARSER):  # type: ignore[valid-type,misc]
         FUNCTIONS: ClassVar = {
             n: each for n, each in _DUCKDB.parser_class.FUNCTIONS.items() if n not in _NOT_OF_DUCKDB
