@@ -42,6 +42,33 @@ def whole(parser: Any) -> Any:
             made: Expression = super().validate_expression(expression, args)
             return made
 
+        def _parse_type(self, *args: Any, **more: Any) -> Expression | None:
+            self._is_typed = False
+            made: Expression | None = super()._parse_type(*args, **more)
+            if not self._is_typed:
+                return made
+            self._is_typed = False
+            casted: Expression | None = super()._parse_column_ops(made)  # `(DATE '…')::VARCHAR`
+            return casted
+
+        def _parse_types(self, *args: Any, **more: Any) -> Expression | None:
+            made: Expression | None = super()._parse_types(*args, **more)
+            self._after_type = self._index
+            return made
+
+        def _parse_column_ops(self, this: Expression | None) -> Expression | None:
+            self._is_typed = isinstance(this, sql.Literal) and self._index - 1 == getattr(
+                self, "_after_type", -1
+            )
+            made: Expression | None = this if self._is_typed else super()._parse_column_ops(this)
+            return made
+
+        def _parse_interval_span(self, this: Expression, *args: Any, **more: Any) -> Expression:
+            made: Expression = super()._parse_interval_span(this, *args, **more)
+            if this.is_string and this.name != made.name and not sql.INTERVAL_STRING_RE.fullmatch(this.name):
+                return sql.Interval(this=this)  # `INTERVAL '1 day 02:00:00'`, of which it takes the day alone
+            return made
+
         def _parse_select_query(self, *args: Any, **more: Any) -> Expression | None:
             outer, self._begin = getattr(self, "_begin", 0), self._index
             made: Expression | None = super()._parse_select_query(*args, **more)
