@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
-Ranges = tuple[tuple[int, int], ...]
-"""Characters by number: from, to, both inclusive, in order and apart."""
+import numpy as np
+import numpy.typing as npt
+
+Marks: TypeAlias = npt.NDArray[np.bool_]
+"""For each character, by its number, whether it is in a class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,14 @@ def compiled(pattern: str) -> Any:
         raise ValueError(reason.decode() if isinstance(reason, bytes) else reason) from None
 
 
-@lru_cache(maxsize=256)
-def ranges_of(pattern: str) -> Ranges:
+@lru_cache(maxsize=16)
+def marks_of(pattern: str) -> Marks:
     """The characters that a pattern of one character matches."""
-    found = (each.group().decode() for each in compiled(f"(?:{pattern})+").finditer(_characters()))
-    return merged((ord(each[0]), ord(each[-1])) for each in found)
+    marks = np.zeros(_LAST + 1, np.bool_)
+    for each in compiled(f"(?:{pattern})+").finditer(_characters()):
+        found = each.group().decode()
+        marks[ord(found[0]) : ord(found[-1]) + 1] = True
+    return marks
 
 
 @cache
@@ -123,44 +128,8 @@ def _characters() -> bytes:
     return "".join(map(chr, (*range(0xD800), *range(0xE000, _LAST + 1)))).encode()
 
 
-def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The ranges in order; ranges that touch are merged."""
-    result: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if result and low <= result[-1][1] + 1:
-            result[-1] = result[-1][0], max(high, result[-1][1])
-        else:
-            result.append((low, high))
-    return tuple(result)
-
-
-def complement(of: Ranges) -> Ranges:
-    """The other characters."""
-    starts = (0, *(high + 1 for _, high in of))
-    ends = (*(low - 1 for low, _ in of), _LAST)
-    return tuple((low, high) for low, high in zip(starts, ends, strict=True) if low <= high)
-
-
-def union(left: Ranges, right: Ranges) -> Ranges:
-    """The characters in one of the two."""
-    return merged((*left, *right))
-
-
-def intersection(left: Ranges, right: Ranges) -> Ranges:
-    """The characters in both."""
-    return complement(union(complement(left), complement(right)))
-
-
-def difference(left: Ranges, right: Ranges) -> Ranges:
-    """The characters in the first only."""
-    return intersection(left, complement(right))
-
-
-def symmetric_difference(left: Ranges, right: Ranges) -> Ranges:
-    """The characters in one of the two only."""
-    return union(difference(left, right), difference(right, left))
-
-
-def written(of: Ranges) -> Class:
+def written(of: Marks) -> Class:
     """The class of the characters."""
-    return Class("".join(rf"\x{{{low:x}}}-\x{{{high:x}}}" for low, high in of)) if of else NONE
+    ends = np.flatnonzero(np.diff(of, prepend=False, append=False))
+    ranges = zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True)
+    return Class("".join(rf"\x{{{low:x}}}-\x{{{end - 1:x}}}" for low, end in ranges)) if len(ends) else NONE

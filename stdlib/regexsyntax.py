@@ -12,19 +12,17 @@ import string
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_, or_, xor
 
 from . import regexclasses as classes
-from .regexclasses import Class, Ranges
+from .regexclasses import Class, Marks
 
 MAX_DEPTH = 100
 
 _PUNCTUATION = frozenset(string.punctuation) - {"<", ">"}
 _CONTROL = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
-_OPERATORS: dict[str, Callable[[Ranges, Ranges], Ranges]] = {
-    "&&": classes.intersection,
-    "--": classes.difference,
-    "~~": classes.symmetric_difference,
-}
+_OPERATORS: dict[str, Callable[[Marks, Marks], Marks]] = {"&&": and_, "--": lambda a, b: a & ~b, "~~": xor}
 _POSIX = re.compile(
     r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
 )
@@ -268,8 +266,7 @@ class _PatternReader:
             found = self._union(first=True)
             while operator := self._operator():
                 self.at += 2
-                ranges = _OPERATORS[operator](self._ranges(found), self._ranges(self._union()))
-                found = classes.written(ranges)
+                found = classes.written(_OPERATORS[operator](self._marks(found), self._marks(self._union())))
         if not self._take("]"):
             raise SyntaxFault("a class is not closed")
         return ~found if negated else found
@@ -325,10 +322,10 @@ class _PatternReader:
             return Class("".join(plain)) if plain else classes.NONE
         if len(items) == 1:
             return items[0]
-        return classes.written(classes.merged(r for each in items for r in self._ranges(each)))
+        return classes.written(reduce(or_, map(self._marks, items)))
 
-    def _ranges(self, of: Class) -> Ranges:
-        return classes.ranges_of(f"(?i:{of})" if self.flags.case_insensitive else str(of))
+    def _marks(self, of: Class) -> Marks:
+        return classes.marks_of(f"(?i:{of})" if self.flags.case_insensitive else str(of))
 
 
 def _literal(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Dates and times of the module `sparksql`: patterns such as `yyyy-MM-dd`, months between days, units."""
+"""Dates and times of the module `sparksql`: patterns such as `yyyy-MM-dd`, months between days."""
 
 from __future__ import annotations
 
@@ -8,28 +8,14 @@ from functools import lru_cache
 
 from ..values import Fault, Struct, canonical_float
 from .options import NONE, some
-from .sqlvalues import DAY, add_months, date_of, make_date
+from .sqlvalues import DAY, date_of, make_date
 from .timespecifiers import DAYS, MONTHS
 
 _PART = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|([^A-Za-z'\[\]#{}]+)|(.)", re.DOTALL)
 _MOST = {
-    "y": 6,
-    "M": 4,
-    "L": 4,
-    "d": 2,
-    "D": 3,
-    "H": 2,
-    "k": 2,
-    "K": 2,
-    "h": 2,
-    "m": 2,
-    "s": 2,
-    "S": 6,
-    "a": 1,
-    "E": 4,
-    "Q": 2,
-    "q": 2,
-}
+    "y": 6, "M": 4, "L": 4, "d": 2, "D": 3, "H": 2, "k": 2, "K": 2, "h": 2, "m": 2, "s": 2, "S": 6, "a": 1,
+    "E": 4, "Q": 2, "q": 2,
+}  # fmt: skip
 UNREAD = "EDQqkK"
 """Letters of patterns that moments are written by, but not read."""
 
@@ -189,29 +175,3 @@ def next_day(days: int, name: str) -> Struct:
         if short in (each.upper(), each[:3].upper(), each[:2].upper()):
             return some(days + 1 + (at - date_of(days).weekday() - 1) % 7)
     return NONE
-
-
-_SIZES = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": DAY,
-    "WEEK": 7 * DAY,
-}
-_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-
-
-def elapsed(unit: str, start: int, end: int) -> int:
-    size = _SIZES.get(unit)
-    if size is not None:
-        whole = abs(end - start) // size
-        return whole if end >= start else -whole
-    low, high = min(start, end), max(start, end)
-    one, other = date_of(low // DAY), date_of(high // DAY)
-    months = (other.year - one.year) * 12 + other.month - one.month
-    if add_months(low // DAY, months) * DAY + low % DAY > high:
-        months -= 1
-    whole = months // _MONTHS[unit]
-    return whole if end >= start else -whole

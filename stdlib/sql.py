@@ -10,6 +10,7 @@ from typing import Any
 
 from ..engine.rounding import rounded
 from ..values import NAN, Fault, Struct, Vec, canonical_float
+from . import fp
 from .options import NONE, some
 from .sqlgroups import *  # noqa: F403
 from .sqlintervals import *  # noqa: F403
@@ -51,36 +52,18 @@ def from_double(a: float, places: int) -> int:
     return int(Decimal(scaled).quantize(Decimal(1), "ROUND_HALF_UP", LONG))
 
 
+_NAMED = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "cbrt", "log10", "log2")
 _OF_DOUBLES: dict[str, Callable[[float], float]] = {
-    each.__name__: each
-    for each in (
-        math.sin, math.cos, math.tan, math.asin, math.acos, math.atan, math.sinh, math.cosh, math.tanh,
-        math.cbrt, math.degrees, math.radians, math.log10, math.log2,
-    )
-}  # fmt: skip
+    **{each: getattr(fp, f"{each}_d") for each in _NAMED},
+    **{each: getattr(fp, f"to_{each}_d") for each in ("degrees", "radians")},
+}
+double_sqrt, double_ln, double_exp, double_pow, atan2 = fp.sqrt_d, fp.ln_d, fp.exp_d, fp.powf_d, fp.atan2_d
+double_floor, double_ceil, double_trunc = fp.floor_d, fp.ceil_d, fp.trunc_d
+is_nan, is_finite = fp.is_nan_d, fp.is_finite_d
 
 
 def double_of(name: str, a: float) -> float:
-    if a == 0 and name.startswith("log"):
-        return -math.inf
-    try:
-        return canonical_float(_OF_DOUBLES[name](a))
-    except OverflowError:
-        return math.inf if a > 0 or name == "cosh" else -math.inf
-    except ValueError:
-        return NAN
-
-
-def atan2(a: float, b: float) -> float:
-    return canonical_float(math.atan2(a, b))
-
-
-def is_nan(a: float) -> bool:
-    return math.isnan(a)
-
-
-def is_finite(a: float) -> bool:
-    return math.isfinite(a)
+    return _OF_DOUBLES[name](a)
 
 
 def bits(op: str, a: int, b: int) -> int:
@@ -134,41 +117,3 @@ def double_round(a: float, places: int) -> float:
     return canonical_float(
         float(Decimal(a).quantize(Decimal(1).scaleb(-places, LONG), "ROUND_HALF_UP", LONG))
     )
-
-
-def double_floor(a: float) -> float:
-    return canonical_float(float(math.floor(a))) if math.isfinite(a) else a
-
-
-def double_ceil(a: float) -> float:
-    return canonical_float(float(math.ceil(a))) if math.isfinite(a) else a
-
-
-def double_trunc(a: float) -> float:
-    return canonical_float(float(math.trunc(a))) if math.isfinite(a) else a
-
-
-def double_sqrt(a: float) -> float:
-    return canonical_float(math.sqrt(a)) if a >= 0 else NAN
-
-
-def double_ln(a: float) -> float:
-    if a == 0:
-        return -math.inf
-    return canonical_float(math.log(a)) if a > 0 else NAN
-
-
-def double_exp(a: float) -> float:
-    try:
-        return canonical_float(math.exp(a))
-    except OverflowError:
-        return math.inf
-
-
-def double_pow(a: float, b: float) -> float:
-    try:
-        return canonical_float(math.pow(a, b))
-    except OverflowError:
-        return math.inf
-    except ValueError:
-        return math.inf if a == 0 else NAN

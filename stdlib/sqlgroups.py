@@ -174,16 +174,6 @@ def variance_of_doubles(values: Vec, population: bool) -> Struct:
     return some(float((n * sum(x * x for x in exact) - sum(exact) ** 2) / (n * below)))
 
 
-def deviation_of_doubles(values: Vec, population: bool) -> Struct:
-    found = variance_of_doubles(values, population)
-    return found if found[0] == 0 else some(math.sqrt(found[1]))
-
-
-def deviation(n: int, total: int, squares: int, scale: int, population: bool) -> Struct:
-    found = variance(n, total, squares, scale, population)
-    return found if found[0] == 0 else some(math.sqrt(found[1]))
-
-
 def mean_of_values(values: Vec, factor: int) -> Struct:
     there = [each[1] for each in values if each[0]]
     if not there:

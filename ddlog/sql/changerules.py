@@ -216,7 +216,7 @@ class StatementTranslation(ModuleTranslation):
             given = dict(zip(names, branch.values, strict=True))
             rows.append((branch.body, self._row(source, given, {}, each)))
         if node.args.get("conflict") is not None or node.args.get("alternative"):
-            made = self._conflict(node, into, source, rows)
+            made = self._conflict(node, into, source, rows, names)
         else:
             answer = self._answer(source.relation.columns, rows)
             made = SqlStatement("insert", relation=source.relation.name, answer=answer)
@@ -239,16 +239,21 @@ class StatementTranslation(ModuleTranslation):
         ]
 
     def _conflict(
-        self, node: sql.Insert, into: Expression, source: NamedRows, rows: Sequence[Rows]
+        self,
+        node: sql.Insert,
+        into: Expression,
+        source: NamedRows,
+        rows: Sequence[Rows],
+        named: Sequence[str],
     ) -> SqlStatement:
-        """An INSERT with ON CONFLICT: a MERGE of the new rows."""
+        """An INSERT of `named` columns with ON CONFLICT: a MERGE of the new rows."""
         key = [source.names[at] for at in self.keys(self._declared[source.relation.name])]
         if not key and not is_clock(source):
             self.places.refuse("ON CONFLICT", node, f"`{into.name}` has no primary key of columns")
         new = SqlQuery(source.names, tuple(QueryBranch(body, tuple(row)) for body, row in rows))
         excluded = self._translator.stored(new, "Excluded")
         tables = MergedTables(into, source.names, sql.Table(this=sql.to_identifier(EXCLUDED)), source.names)
-        merge = merge_of_conflict(node, tables, key, self.places)
+        merge = merge_of_conflict(node, tables, key, named, self.places)
         return replace(self._merged(merge, tables, source, excluded), kind="conflict")
 
     def _inserted(self, node: sql.Insert) -> SqlQuery:
@@ -259,8 +264,8 @@ class StatementTranslation(ModuleTranslation):
         if query is None:
             self.places.wrong("an INSERT needs VALUES or a query", node)
         if isinstance(query, sql.Values):
-            for each in list(query.find_all(sql.Column)):
-                if each.name.upper() == "DEFAULT" and not each.table:
+            for each in list(query.find_all(sql.Column, sql.Var)):
+                if each.name.upper() == "DEFAULT" and not each.text("table"):
                     each.replace(sql.Null())
             return self._translator.rows_of(query, self._names, None)
         if node.args.get("with_") is not None:

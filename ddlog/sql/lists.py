@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
-from sqlglot.expressions.builders import apply_index_offset
 
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, name, tree
@@ -234,7 +233,6 @@ def bracket(s: Scalars, node: Expression) -> SqlValue:
             return c.strict(values, "sql::text_slice($, $, $)", VARCHAR)
         given = [("list", node.this), *(("integer", each) for each in ends)]
         return applied(s, node, given, "sql::slice($, $, $)", "list")
-    (at,) = apply_index_offset(node.this, node.expressions, 1, dialect="duckdb")
     if is_text:
         place = s.brought(at, INTEGER, node)
         return c.strict([s.text(node.this), place], "sql::substring($, $, 1)", VARCHAR)

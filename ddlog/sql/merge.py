@@ -68,14 +68,16 @@ def merge_cases(node: sql.Merge, tables: MergedTables, places: SqlPlaces) -> Ite
 
 
 def merge_of_conflict(
-    node: sql.Insert, tables: MergedTables, key: Sequence[str], places: SqlPlaces
+    node: sql.Insert, tables: MergedTables, key: Sequence[str], named: Sequence[str], places: SqlPlaces
 ) -> sql.Merge:
-    """The MERGE that an INSERT with ON CONFLICT is, or INSERT OR REPLACE and INSERT OR IGNORE: of the new
-    rows, which are the table `excluded`. Raises SqlError."""
+    """The MERGE that an INSERT of `named` columns with ON CONFLICT is, or INSERT OR REPLACE and INSERT OR
+    IGNORE: of the new rows, which are the table `excluded`. Raises SqlError."""
     conflict, then = node.args.get("conflict"), None
     test = None
     if conflict is None and node.args["alternative"].upper() == "REPLACE":
-        then = sql.Update(expressions=[sql.Star()])
+        replaced = [each for each in named if each not in key]
+        pairs = zip(columns(tables.target, replaced), columns(tables.source, replaced), strict=True)
+        then = sql.Update(expressions=[sql.EQ(this=a, expression=b) for a, b in pairs]) if replaced else None
     elif conflict is not None:
         asked = [each.this.name.lower() for each in conflict.args.get("conflict_keys") or ()]
         if asked and sorted(asked) != sorted(key):

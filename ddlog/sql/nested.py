@@ -106,12 +106,6 @@ def at(elements: Callable[[Scalars, Expression], SqlValue], template: str = "sql
         (key,) = node.expressions
         if value.type.kind == "struct":
             return field(s, value, _name_of(s, key), node)
-        # The parser has taken the first place of a list away from a number.
-        shift = 0 if s.places.dialect.is_ansi else 1
-        if shift and isinstance(key, sql.Literal) and not key.is_string:
-            key = sql.Literal.number(int(key.this) + shift)
-        elif shift and isinstance(key, sql.Sub | sql.Add) and key.meta.get("offset"):
-            key = key.this
         return _looked_up(s, value, key, node, template)
 
     return translate

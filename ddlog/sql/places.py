@@ -58,6 +58,19 @@ class SqlPlaces:
         name = self._name(node)
         return self.between(found[0] if name is None else name.start, found[1])
 
+    def of_query(self, node: Expression) -> Span | None:
+        """The stretch of a query; None for one that does not stand in the text."""
+        from sqlglot import expressions as sql
+
+        first, last = node, node
+        while isinstance(first, sql.SetOperation) and "query" not in first.meta:
+            first = first.this
+        while isinstance(last, sql.SetOperation) and "query" not in last.meta:
+            last = last.expression
+        if "query" not in first.meta or "query" not in last.meta:
+            return None
+        return self.between(first.meta["query"][0], last.meta["query"][1])
+
     def _noted(self, node: Expression) -> tuple[int, int] | None:
         """The offsets from the first token that the parser notes in a node up to the end of the last."""
         marks = [each.meta for each in node.walk() if "start" in each.meta]

@@ -17,7 +17,6 @@ from ..errors.source import Span
 from ..errors.unknown import unknown_name
 from ..syntax.templates import tree
 from . import conversions as c
-from .extents import extent
 from .pivots import in_from
 from .places import SqlError, SqlPlaces
 from .rules import NamedRows, SqlBody, SqlLet, SqlOutput, SqlTerm
@@ -80,12 +79,12 @@ class Translator:
             case sql.Select():
                 from .selects import SelectBlock
 
-                with self.output.at(extent(node, self.places)):
+                with self.output.at(self.places.of_query(node)):
                     return SelectBlock(self, node, names, capture).query()
             case sql.SetOperation():
                 from .setoperations import combined
 
-                with self.output.at(extent(node, self.places)):
+                with self.output.at(self.places.of_query(node)):
                     return self.limited(combined(self, node, names, capture), node)
             case sql.Subquery() | sql.Paren():
                 return self.limited(self.query(node.this, names, capture), node)
@@ -261,6 +260,22 @@ def qualified(table: Expression) -> str:
     """The name of a table, with its schema, if that is not the usual one."""
     schema = str(table.args["db"].name).lower() if table.args.get("db") else "main"
     return table.name.lower() if schema in ("main", "public") else f"{schema}.{table.name.lower()}"
+
+
+def without_schemas(statement: Expression) -> None:
+    """Takes the schemas off columns of which the nearest table of that name has it, `s.t.a` of `FROM s.t`."""
+    named = [
+        (each, each.find_ancestor(sql.Select)) for each in statement.find_all(sql.Table, sql.DerivedTable)
+    ]
+    for column in [each for each in statement.find_all(sql.Column) if each.db and not each.catalog]:
+        name, there = column.table.lower(), list[sql.Expr]()
+        around: Expression | None = column
+        while around is not None and not there:
+            around = around.find_ancestor(sql.Select)
+            there = [each for each, query in named if query is around and each.alias_or_name.lower() == name]
+        asked = qualified(sql.table_(column.table, db=column.db))
+        if any(isinstance(each, sql.Table) and not each.alias and qualified(each) == asked for each in there):
+            column.set("db", None)
 
 
 def _hint(name: str) -> str:

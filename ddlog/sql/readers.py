@@ -43,6 +43,53 @@ def whole(parser: Any) -> Any:
             made: Expression = super().validate_expression(expression, args)
             return made
 
+        def _parse_type(self, *args: Any, **more: Any) -> Expression | None:
+            self._is_typed = False
+            made: Expression | None = super()._parse_type(*args, **more)
+            if not self._is_typed:
+                return made
+            self._is_typed = False
+            casted: Expression | None = super()._parse_column_ops(made)  # `(DATE '…')::VARCHAR`
+            return casted
+
+        def _parse_types(self, *args: Any, **more: Any) -> Expression | None:
+            made: Expression | None = super()._parse_types(*args, **more)
+            self._after_type = self._index
+            return made
+
+        def _parse_column_ops(self, this: Expression | None) -> Expression | None:
+            self._is_typed = isinstance(this, sql.Literal) and self._index - 1 == getattr(
+                self, "_after_type", -1
+            )
+            made: Expression | None = this if self._is_typed else super()._parse_column_ops(this)
+            return made
+
+        def _parse_interval_span(self, this: Expression, *args: Any, **more: Any) -> Expression:
+            made: Expression = super()._parse_interval_span(this, *args, **more)
+            if this.is_string and this.name != made.name and not sql.INTERVAL_STRING_RE.fullmatch(this.name):
+                return sql.Interval(this=this)  # `INTERVAL '1 day 02:00:00'`, of which it takes the day alone
+            return made
+
+        def _parse_select_query(self, *args: Any, **more: Any) -> Expression | None:
+            outer, self._begin = getattr(self, "_begin", 0), self._index
+            made: Expression | None = super()._parse_select_query(*args, **more)
+            self._note(made, self._begin)
+            self._begin = outer
+            return made
+
+        def _parse_set_operations(self, this: Expression | None) -> Expression | None:
+            if isinstance(this, sql.Select):
+                self._note(this, self._begin)
+            made: Expression | None = super()._parse_set_operations(this)
+            if isinstance(made, sql.SetOperation) and this is not None and "query" in this.meta:
+                made.meta["query"] = this.meta["query"][0], self._prev.end + 1
+            return made
+
+        def _note(self, query: Expression | None, begin: int) -> None:
+            """Notes where a query stands in the text, if that is not noted yet."""
+            if isinstance(query, sql.Query) and "query" not in query.meta:
+                query.meta["query"] = self._tokens[begin].start, self._prev.end + 1
+
     return Whole
 
 
@@ -116,6 +163,8 @@ _PARSER = whole(_DUCKDB.parser_class)
 
 class DuckReader(type(_DUCKDB)):  # type: ignore[misc]
     """The parser of DuckDB's SQL."""
+
+    INDEX_OFFSET = 0  # a place in brackets may as well be the key of a map: it stays as it is written
 
     class Parser(_PARSER):  # type: ignore[valid-type,misc]
         FUNCTIONS: ClassVar = {

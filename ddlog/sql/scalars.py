@@ -163,7 +163,7 @@ class Scalars:
     def part_of_struct(self, node: sql.Column) -> SqlValue | None:
         """The field that `s.a` or `t.s.a` is, unless `s` is a table."""
         names = [each.name.lower() for each in node.parts]
-        if len(names) == 1 or self.queries.scope.has_table(names[-2]):
+        if len(names) == 1 or (not node.db and self.queries.scope.has_table(names[-2])):
             return None
         first = 2 if self.queries.scope.has_table(names[0]) else 1
         value = self.queries.scope.find("" if first == 1 else names[0], names[first - 1], self.places, node)

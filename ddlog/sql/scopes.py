@@ -115,6 +115,7 @@ class QueryScope:
     def column(self, node: Column, places: SqlPlaces) -> SqlValue:
         """The value of a column. Raises SqlError."""
         table, name = node.table.lower(), node.name.lower()
+        check_schema(node, places)
         found = self.find(table, name, places, node)
         if found is not None:
             return found
@@ -133,3 +134,10 @@ class QueryScope:
                 yield entry.name
         if self.capture is not None:
             yield from self.capture.outer._visible(table)
+
+
+def check_schema(column: Column, places: SqlPlaces) -> None:
+    """Raises SqlError for a column with a schema that its table does not have."""
+    if column.db:
+        *schema, _ = (each.name.lower() for each in column.parts)
+        raise SqlError(unknown_name("table", ".".join(schema), (), places.of(column)))

@@ -21,7 +21,7 @@ from .others import as_others, with_columns
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlGuard, SqlLet, SqlRelation, SqlTerm
 from .scalars import Scalars, is_true
-from .scopes import Capture, QueryScope, VisibleColumn
+from .scopes import Capture, QueryScope, VisibleColumn, check_schema
 from .subqueries import Subqueries
 from .types import BOOLEAN, SqlValue
 
@@ -142,6 +142,7 @@ class SelectBlock(Subqueries):
                 case sql.Star():
                     found += self._star("", each)
                 case sql.Column(this=sql.Star()):
+                    check_schema(each, self.places)
                     found += self._star(each.table.lower(), each.this)
                 case sql.Alias():
                     found.append((each.alias.lower(), each.this))

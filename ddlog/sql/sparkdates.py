@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..stdlib.sparkmoments import UNREAD, parts_of
+from ..stdlib.sqlvalues import SIZES
 from ..syntax.templates import tree
 from . import conversions as c
 from .calls import call, either, of_arguments
@@ -137,20 +138,9 @@ def _elapsed(s: Scalars, node: Expression, unit: Expression, one: Expression, ot
     """TIMESTAMPDIFF(unit, from, to), and DATEDIFF with a unit."""
     values = [s.brought(each, TIMESTAMP, node) for each in (one, other)]
     name = unit.name.upper()
-    if name not in (
-        "MICROSECOND",
-        "MILLISECOND",
-        "SECOND",
-        "MINUTE",
-        "HOUR",
-        "DAY",
-        "WEEK",
-        "MONTH",
-        "QUARTER",
-        "YEAR",
-    ):
+    if name not in (*SIZES, "MONTH", "QUARTER", "YEAR"):
         s.places.refuse(f"the unit {name}", unit)
-    return c.strict(values, f'sparksql::elapsed("{name}", $, $)', INTEGER)
+    return c.strict(values, f'sql::date_sub("{name}", $, $)', INTEGER)
 
 
 @of_arguments

@@ -21,6 +21,7 @@ from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
 from .fieldnames import field_names
 from .literals import readable
+from .merge import select
 from .moments import NAME as CLOCK
 from .places import SqlError, SqlPlaces
 from .queries import QueryNames, SqlQuery, Translator, qualified
@@ -98,15 +99,23 @@ class ModuleTranslation:
             case sql.Create() if node.kind == "SCHEMA":
                 return  # a name before those of tables, and nothing else
             case sql.Create() if node.kind == "INDEX" and not node.args.get("unique"):
-                Translator(self.places, self.output, None).source(
-                    node.this.args["table"], QueryNames(self.tables)
-                )
+                self._check_index(node.this)
             case sql.Drop() if node.args.get("exists") and not self._there(node):
                 return
             case _:
                 words = self.places.written(node).split()
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
+
+    def _check_index(self, index: Expression) -> None:
+        """Reads the table and the columns of an index, which has no other effect. Raises SqlError."""
+        parts, mark = index.args.get("params"), self.output.mark()
+        listed, where = ((parts and parts.args.get(key)) for key in ("columns", "where"))
+        query = select(
+            [each.this for each in listed or ()] or [sql.Star()], [index.args["table"]], where and where.this
+        )
+        Translator(self.places, self.output, None).query(query, QueryNames(self.tables))
+        self.output.back(mark)
 
     def _there(self, node: sql.Drop) -> bool:
         """Whether a DROP names a table or a view that is declared before it."""

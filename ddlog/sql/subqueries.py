@@ -15,7 +15,6 @@ from sqlglot import expressions as sql
 from ..syntax import VarDecl
 from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
-from .extents import extent
 from .places import SqlPlaces
 from .queries import QueryNames, SqlQuery, Translator
 from .rules import SqlBody, SqlClause, SqlGuard, SqlLet, SqlOutput, SqlRelation, SqlTerm, grouped
@@ -191,7 +190,7 @@ class Subqueries:
 
     def _words(self, node: Expression) -> str:
         """The name of a subquery."""
-        place = extent(node.unnest(), self.places) or self.places.of(node)
+        place = self.places.of_query(node.unnest()) or self.places.of(node)
         return "a subquery" if place is None else f"a subquery at line {place.line}"
 
     def _set_of(

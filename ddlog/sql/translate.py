@@ -211,12 +211,14 @@ def _helped(found: Diagnostic, words: Sequence[str]) -> Diagnostic:
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
     from .inheritedorder import inherit_orders
+    from .queries import without_schemas
     from .statements import ModuleTranslation
     from .unread import check_read
 
     assert isinstance(module, ModuleTranslation)
     try:
         check_read(statement, module.places)
+        without_schemas(statement)
         inherit_orders(statement, module.places)
         module.add(statement)
     except BadLiteral as error:

@@ -27,7 +27,7 @@ _PARTS = _words({
                 "order limit offset hint",
     sql.Subquery: "this alias with_ joins laterals pivots order limit offset",
     **dict.fromkeys((sql.Union, sql.Except, sql.Intersect), _SET),
-    sql.Table: "this alias db catalog joins pivots only", sql.Join: "this on side kind using method",
+    sql.Table: "this alias db joins pivots only", sql.Join: "this on side kind using method",
     sql.Lateral: "this view outer alias cross_apply", sql.With: "expressions recursive",
     sql.CTE: "this alias materialized", sql.Limit: "this expression offset limit_options",
     sql.Offset: "this expression", sql.Ordered: "this desc nulls_first",
@@ -78,7 +78,8 @@ _SAID = {
     "index_predicate": "ON CONFLICT with WHERE before DO", "chain": "AND CHAIN",
     "order": f"ORDER BY of a change: {_FIRSTS}", "limit": f"LIMIT of a change: {_FIRSTS}",
     "nulls": "NULLS NOT DISTINCT", "totals": "WITH TOTALS", "step": "a slice with a step",
-    "ilike": "* ILIKE", "ordinality": "WITH ORDINALITY of another function than UNNEST",
+    "ilike": "* ILIKE", "catalog": "a table of a catalog",
+    "ordinality": "WITH ORDINALITY of another function than UNNEST",
     "into": "SELECT INTO", "unpack": "*COLUMNS(…): write the columns", "rows_from": "ROWS FROM",
 }  # fmt: skip
 """What messages call parts, and why they are refused or what to write instead."""
@@ -108,6 +109,8 @@ def check_read(statement: Expression, places: SqlPlaces) -> None:
                 why = "delete or change the rows that refer to it" if str(option).startswith("ON ") else ""
                 places.refuse(str(option), node, why)
         match node:
+            case sql.TableAlias(this=sql.Placeholder()):
+                places.wrong("a parameter is no name of a table", node)
             case sql.Lateral() if node.args.get("cross_apply") is False:
                 places.refuse("OUTER APPLY", node, "write LEFT JOIN LATERAL (…) ON TRUE")
             case sql.Group() if node.expressions and node.args.get("all") is not None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddlog.stdlib import regex, regexclasses
+from ddlog.stdlib import regex
 from ddlog.values import Vec
 
 CLASSES = ["[ab]", "[^a]", "[a-c]", "[^a-cé]", r"\d", r"\w", r"\s", r"[\dé]", r"[^\s]", "."]
@@ -59,12 +58,3 @@ def test_operators_of_classes_are_those_of_sets(
     pattern = f"[{bracketed(left)}{in_regex}{bracketed(right)}]"
     expected = {"&": left & right, "-": left - right, "^": left ^ right}[in_python]
     assert set(regex.regex_all_matches(regex.Regex(pattern), "abcdefgh")) == expected
-
-
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)).map(sorted).map(tuple)))
-def test_ranges_are_sets_of_numbers(pairs: list[tuple[int, int]]) -> None:
-    ranges = regexclasses.merged(pairs)
-    members = {n for low, high in pairs for n in range(low, high + 1)}
-    assert {n for low, high in ranges for n in range(low, high + 1)} == members
-    assert all(before[1] + 1 < after[0] for before, after in pairwise(ranges))
-    assert regexclasses.complement(regexclasses.complement(ranges)) == ranges

@@ -35,7 +35,7 @@ CALLS = {
     '(sparksql::moment_text(0, "yyyy-MM-dd E"), sparksql::read_moment("2 Jan 1970", "d MMM yyyy"))': '("1970-01-01 Thu", Some{86400000000})',  # noqa: E501
     '(sparksql::read_moment("13 PM", "hh a"), sparksql::read_date("1970-1-2"), sparksql::read_timestamp("1970-01-01 0:0:1"))': "(None, Some{1}, Some{1000000})",  # noqa: E501
     '(sparksql::months_between(2678400000000, 0, true), sparksql::next_day(0, "MON"), sparksql::next_day(0, "x"))': "(1, Some{4}, None)",  # noqa: E501
-    '(sparksql::elapsed("DAY", 0, -86400000001), sparksql::elapsed("MONTH", 0, 2678400000000))': "(-1, 1)",
+    '(sql::date_sub("DAY", 0, -86400000001), sql::date_sub("MONTH", 0, 2678400000000))': "(-1, 1)",
     "(sparksql::at(xs(), 0), sparksql::element_at(xs(), -1), sparksql::get(xs(), 9), sparksql::get(xs(), 0))": "(Some{1}, Some{1}, None, Some{1})",  # noqa: E501
     "sparksql::at(xs(), 3)": "fault: a list of 3 elements has none at 3",
     "sparksql::element_at(xs(), 0)": "fault: the first element of a list is at 1, not at 0",

@@ -230,6 +230,7 @@ SELECT a, min(w - d) AS i FROM t GROUP BY a
 SELECT w - d AS i, count(*) AS n FROM t GROUP BY w - d
 SELECT pk, w + INTERVAL 1 DAY + INTERVAL '2 hours' AS i FROM t
 SELECT pk, w + INTERVAL '1 day 2 hours' AS i FROM t
+SELECT pk, w + INTERVAL '1 day 02:03:04' AS i, DATE '2020-01-05'::TIMESTAMP AS j, TIME '10:00'::VARCHAR || 'h' AS k FROM t
 SELECT pk, w + INTERVAL (a) DAY AS i FROM t
 SELECT pk, w + a * INTERVAL 1 DAY AS i FROM t
 SELECT pk, d + INTERVAL (a || ' days') AS i FROM t

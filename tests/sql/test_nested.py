@@ -21,6 +21,7 @@ VIEWS = """
 SELECT a, s, m, d, k FROM n
 SELECT a, s.x, n.s.y AS yy, s['x'] + 1 AS z, struct_extract(s, 'key') AS w, d.p.q, d.l[1] AS f, (s).y AS g FROM n
 SELECT a, m['a'] AS x, m['b'] + 1 AS y, k[2] AS z, k[a][1] AS w, element_at(m, 'a') AS e, map_extract_value(m, 'c') AS v FROM n
+SELECT a, MAP {1: 'p', 2: 'q'}[2] AS x, (MAP {-1: a})[-1] AS y, k[2::BIGINT] AS z, MAP {'k': [a, 8]}['k'][2] AS w FROM n
 SELECT a, list_sort(map_keys(m)) AS ks, list_sum(map_values(m)) AS vs, cardinality(m) AS c, map_contains(m, 'b') AS h FROM n
 SELECT a, {'u': a, 'v': s} AS x, struct_pack(q := s.y, r := m) AS y, [{'z': s.x}, NULL] AS z FROM n
 SELECT a, MAP {'p': a, 'q': NULL} AS x, map([a, 9], [s, NULL]) AS y, map([], []) AS z, MAP {} AS w FROM n WHERE a < 9

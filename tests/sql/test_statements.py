@@ -54,6 +54,7 @@ STATEMENTS = (
     "INSERT INTO k SELECT DISTINCT a, 1, 'd' FROM b WHERE a IS NOT NULL ON CONFLICT (id) DO UPDATE "
     "SET a = excluded.a + k.a, s = 'u' WHERE k.a < 4",
     "INSERT OR REPLACE INTO k VALUES (?, ?, 'r')",
+    "INSERT OR REPLACE INTO k (s, id) VALUES ('o', ?), ('w', ? + 5)",
     "MERGE INTO k USING (SELECT DISTINCT n AS x, 7 AS y FROM v) AS s ON k.id = s.x WHEN MATCHED "
     "AND k.a < ? THEN UPDATE SET a = s.y + k.a WHEN MATCHED THEN DELETE "
     "WHEN NOT MATCHED THEN INSERT VALUES (s.x, ?, 'm')",
