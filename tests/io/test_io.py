@@ -250,6 +250,17 @@ def test_what_a_pipe_gave_is_read_again_for_a_message(tmp_path: Path) -> None:
     thread.join()
 
 
+def test_a_pipe_of_two_relations_gives_both_what_it_gives(tmp_path: Path) -> None:
+    pipe = tmp_path / "one.csv"
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=pipe.write_text, args=("1\n2\n",))
+    thread.start()
+    with ddlog.compile("input relation A(x: u32)\ninput relation B(x: u32)").session() as session:
+        session.load([f"A={pipe}", f"B={pipe}"])
+        assert list(session["A"].tuples()) == list(session["B"].tuples()) == [(1,), (2,)]
+    thread.join()
+
+
 def test_a_truncated_gz_is_an_error(tmp_path: Path) -> None:
     file = write(tmp_path / "Edge.csv.gz", "1,2\n" * 100)
     file.path.write_bytes(file.path.read_bytes()[:-10])

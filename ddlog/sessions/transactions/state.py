@@ -108,6 +108,7 @@ class Diagnosing(Generic[T]):
     def __init__(self, state: SessionState, given: T) -> None:
         """`given` is the value that `with … as` binds."""
         self._state, self._failures, self._given = state, state.host.offer.failures, given
+        self._depth = RECURSION_DEPTH
 
     def __enter__(self) -> T:
         self._depth = sys.getrecursionlimit()
@@ -131,8 +132,15 @@ class Diagnosing(Generic[T]):
                 self._state.diagnose(failure)
             raise
         finally:
-            if self._depth < RECURSION_DEPTH:
-                sys.setrecursionlimit(self._depth)
+            self._lower()
+
+    def _lower(self) -> None:
+        """Brings Python's limit of recursion back to what it was."""
+        if self._depth < RECURSION_DEPTH:
+            sys.setrecursionlimit(self._depth)
+            self._depth = RECURSION_DEPTH
+
+    __del__ = _lower  # after a Ctrl-C between the beginning of a `with` and its block
 
 
 class SessionState:
