@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.runtime import Batch, BudgetedRuntime, Delta, RowSet, Runtime
+from ...errors.diagnostics import DDlogError
+from ...errors.spark import NeedsSpark
 from ...values.rows import Row
-from ..gaps import Ability, HostKind, refused
 from ..pending import PendingChanges
 from .inputrows import IncomingRows
 
@@ -85,7 +86,6 @@ class Offer:
     """The abilities of a host. In process it has `here`, the runtime over fields; on Spark it has
     `frames`."""
 
-    kind: HostKind
     failures: Callable[[], AbstractContextManager[None]] | None = None
     """Turns failures of the host inside into DDlogErrors, if it has any of its own."""
     shown: Callable[[Mapping[str, Delta]], dict[str, Delta]] = dict
@@ -152,11 +152,10 @@ def here_of(host: Host) -> InProcess:
     return host.offer.here
 
 
-def frames_of(host: Host, ability: Ability) -> Frames:
-    """The relations of a host on Spark as frames. Raises DDlogError in process, for an ability that is asked
-    for."""
+def frames_of(host: Host, asked: str) -> Frames:
+    """The relations of a host on Spark as frames. Raises DDlogError in process, for what is `asked` for."""
     if host.offer.frames is None:
-        raise refused(host.offer.kind, ability)
+        raise DDlogError([NeedsSpark(asked)])
     return host.offer.frames
 
 

@@ -24,7 +24,6 @@ from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
 from ...errors.unknown import unknown_relation
 from ...values.rows import Row, has_plain_columns, row_taker
-from ..gaps import Ability
 from ..hosts.host import Host, frames_of
 from ..program import Program
 from ..results.views import Changes
@@ -294,7 +293,7 @@ class SessionState:
         return Changes(deltas, self.program.relations, self.typedefs, self._delta_frame, self._texts)
 
     def _delta_frame(self, delta: Delta) -> DataFrame:
-        return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
+        return frames_of(self.host, "to_spark").delta_frame(delta)
 
     def diagnosing(self) -> Diagnosing[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply
