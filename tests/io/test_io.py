@@ -155,14 +155,25 @@ def test_quotes_are_read_alike_whatever_the_size(
     assert _same_for_large(tmp_path, monkeypatch, content)
 
 
-def _same_for_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> bool:
+@pytest.mark.parametrize(
+    "content", ["\ufeff\ufeffa\n", "x\n\ufeffa\n", '"x\n"\na\n', f"{' ' * 70_000}x\na\n"]
+)
+def test_a_text_begins_alike_whatever_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    assert _same_for_large(tmp_path, monkeypatch, content, relation("Reading", x=STRING))
+
+
+def _same_for_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, of: Relation = READING
+) -> bool:
     """Whether the reader of large files gives the rows or the errors of that of small ones."""
     answers = []
     for least in (1 << 40, 0):
         monkeypatch.setattr("ddlog.io.delimitedfiles.LARGE", least)
         try:
-            columns = read_facts(write(tmp_path / "Reading.csv", content), READING, TYPES)
-            answers.append(repr(list(columns.rows(READING))))
+            columns = read_facts(write(tmp_path / "Reading.csv", content), of, TYPES)
+            answers.append(repr(list(columns.rows(of))))
         except DDlogError as error:
             answers.append(str(error))
     return answers[0] == answers[1]
