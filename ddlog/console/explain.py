@@ -87,20 +87,13 @@ def _named_form(options: ExplainOptions) -> str:
 
 
 def _in_form(found: Sequence[Explanation], form: str, options: ExplainOptions) -> str:
-    match form:
-        case "json":
-            return "".join(f"{each.json()}\n" for each in found)
-        case "dot":
-            return "".join(each.dot() for each in found)
-        case "html":
-            return found[0].html(found[1:])
+    if form == "html":
+        return found[0].html(found[1:])
     color = options.output is None and in_color(sys.stdout)
-    lines: list[str] = []
-    for number, each in enumerate(found, 1):
-        if options.all:
-            lines.append(f"derivation {number} of {len(found)}")
-        lines += each.lines(color=color)
-    return "".join(f"{line}\n" for line in lines)
+    texts = [each.form(form, color=color) for each in found]
+    if options.all and form == "text":
+        texts = [f"derivation {n} of {len(found)}\n{text}" for n, text in enumerate(texts, 1)]
+    return "".join(texts)
 
 
 def _write(text: str, output: str | None) -> None:

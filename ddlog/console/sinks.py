@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TextIO, TypeAlias
 
@@ -122,8 +122,8 @@ def file_sink(
         file = open_files.enter_context(_open(directory / file_name(relation.name, f".changes.{format}")))
         if format == "csv":
             file.write(csv_header(relation, ("change",)))
-        rows = partial(_separated_lines, name=relation.name, format=format, writers=writers)
-        files.append((file, lambda changes, rows=rows: chain(rows(changes), ["commit"])))
+        lines = partial(_separated_lines, name=relation.name, format=format, writers=writers, ends=True)
+        files.append((file, lines))
 
     def sink(changes: Changes) -> None:
         for file, lines in files:
@@ -149,9 +149,12 @@ def json_changes(changes: Changes, names: Collection[str], writers: RowWriters) 
     yield '{"commit": true}'
 
 
-def _separated_lines(changes: Changes, name: str, format: str, writers: RowWriters) -> Iterator[str]:
-    """The changes of a relation as rows that begin with +1 or -1."""
+def _separated_lines(
+    changes: Changes, name: str, format: str, writers: RowWriters, ends: bool = False
+) -> Iterator[str]:
+    """The changes of a relation as rows that begin with +1 or -1, and the end of the commit."""
     separator = "," if format == "csv" else "\t"
     for row, weight in changes.stored(name) if name in changes else ():
         line = f"{'+1' if weight > 0 else '-1'}{separator}{writers(name)(row)}".removesuffix("\n")
         yield from [line] * abs(weight)
+    yield from ["commit"] if ends else []

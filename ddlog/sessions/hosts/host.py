@@ -83,15 +83,13 @@ def _in_columns(program: Program, wanted: Sequence[str], demand: bool) -> Circui
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The abilities of a host. In process it has `here`, the runtime over fields; on Spark it has
-    `frames`."""
+    """The abilities of a host. In process it has `here`, the runtime over fields, whose batches hosts beside
+    take; on Spark it has `frames`."""
 
     failures: Callable[[], AbstractContextManager[None]] | None = None
     """Turns failures of the host inside into DDlogErrors, if it has any of its own."""
     shown: Callable[[Mapping[str, Delta]], dict[str, Delta]] = dict
     """Gives changes of the runtime as the session sees them."""
-    is_followed: bool = False
-    """Whether hosts beside take the batches that this one takes."""
     is_measured: bool = True
     """Whether commits can be measured, rule by rule."""
     lowered: Callable[[Program, Sequence[str], bool], Circuit] = _in_columns

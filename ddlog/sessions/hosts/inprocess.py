@@ -65,7 +65,7 @@ class InProcessHost:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         shown = self.runtime.shown if isinstance(self.runtime, RecordRuntime) else dict
         here = cast("InProcess", runtime)  # a runtime of tests may stand for it
-        self.offer = Offer(shown=shown, is_followed=True, budgeted=here, here=here)
+        self.offer = Offer(shown=shown, budgeted=here, here=here)
         self._program, self._typedefs = program, program.checked.typedefs
         # By identity, those asked last at the end.
         self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}
