@@ -133,7 +133,7 @@ LANGUAGE = (
     "__main__",
 )
 SESSIONS = (
-    "collector gaps results sizes",
+    "collector results sizes",
     "engines",
     "options",
     "program",

@@ -298,8 +298,8 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def limited(*args: Any) -> Any:
         before = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(before, RECURSION_DEPTH))
         try:
+            sys.setrecursionlimit(max(before, RECURSION_DEPTH))
             return function(*args)
         except RecursionError:
             raise Fault("functions call each other too deep") from None

@@ -104,14 +104,11 @@ def _command(commands: _Commands, name: str, help: str) -> UsageParser:
     optional: dict[str, Any] = {"nargs": "?"} if name == "repl" else {}
     parser.add_argument("program", metavar="PROG.dl", type=_name, **optional,
                         help="the program; - reads it from standard input")  # fmt: skip
-    parser.add_argument(
-        "-c", dest="text", metavar="TEXT", help="the text of the program, in place of PROG.dl"
-    )
-    parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
-                        help="a directory of modules to import, searched after the program's own "
-                             "directory; may be repeated")  # fmt: skip
-    parser.add_argument("--dialect", choices=DIALECTS, default=DIALECTS[0],
-                        help="the dialect of modules and statements of SQL (default: duckdb)")  # fmt: skip
+    _add(parser, "-c TEXT", "the text of the program, in place of PROG.dl", type=str, dest="text")
+    _add(parser, "-L LIBDIR*", "a directory of modules to import, searched after the program's own directory",
+         type=str, dest="library")  # fmt: skip
+    _add(parser, "--dialect", "the dialect of modules and statements of SQL (default: duckdb)",
+         choices=DIALECTS, default=DIALECTS[0])  # fmt: skip
     refuse(parser, "DDlog", REASONS)
     return parser
 
@@ -129,32 +126,21 @@ def _run(commands: _Commands) -> None:
     run.epilog = _FILE_FORMS
     _session_options(run)
     _state_options(run)
-    run.add_argument("--output", metavar="DIR", type=_name,
-                     help="write each output relation to a file or folder of this directory")  # fmt: skip
-    run.add_argument(
-        "--format",
-        choices=(*PRINTED, "parquet", "arrow"),
-        help="form of the output (default: csv in files, table on a terminal, else records)",
-    )
-    run.add_argument("--no-limit", dest="whole", action="store_true",
-                     help="print all rows and the whole columns of a table on a terminal")  # fmt: skip
-    run.add_argument("--relation", dest="relations", metavar="REL", action="append", default=[],
-                     help="print only this relation, of any role; may be repeated")  # fmt: skip
-    run.add_argument("--query", dest="queries", metavar="QUERY", action="append", default=[],
-                     help="print the answer to this query, a rule body such as 'Path(1, x)', and of the "
-                          "relations compute only what it needs; may be repeated")  # fmt: skip
-    run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
-    run.add_argument("--explain", action="store_true",
-                     help="print Spark's plan of each relation; only recursions are computed")  # fmt: skip
-    run.add_argument("--updates", metavar="FILE", action="append", default=[], type=_name,
-                     help="apply the transactions of this file, or REL=FILE; - is standard input; may be "
-                          "repeated, and the files are applied in this order")  # fmt: skip
-    run.add_argument("--on-error", metavar="stop|skip|FILE", default="stop", type=_name,
-                     help="end at the first wrong line of facts and updates (stop, the default), or skip it, "
-                          "and write it with the reason to FILE")  # fmt: skip
-    run.add_argument("--profile", metavar="FILE", type=_name,
-                     help="measure the run, and write where the time went to FILE.json, or as a page to "
-                          "FILE.html")  # fmt: skip
+    _add(run, "--output DIR", "write each output relation to a file or folder of this directory")
+    _add(run, "--format", "form of the output (default: csv in files, table on a terminal, else records)",
+         choices=(*PRINTED, "parquet", "arrow"))  # fmt: skip
+    _add(run, "--no-limit", "print all rows and the whole columns of a table on a terminal", dest="whole")
+    _add(run, "--relation REL*", "print only this relation, of any role", type=str, dest="relations")
+    _add(run, "--query QUERY*", "print the answer to this query, a rule body such as 'Path(1, x)', and of "
+         "the relations compute only what it needs", type=str, dest="queries")  # fmt: skip
+    _add(run, "--sizes", "print only the number of rows of each relation")
+    _add(run, "--explain", "print Spark's plan of each relation; only recursions are computed")
+    _add(run, "--updates FILE", "apply the transactions of this file, or REL=FILE; - is standard input; may "
+         "be repeated, and the files are applied in this order", action="append", default=[])  # fmt: skip
+    _add(run, "--on-error stop|skip|FILE", "end at the first wrong line of facts and updates (stop, the "
+         "default), or skip it, and write it with the reason to FILE", default="stop")  # fmt: skip
+    _add(run, "--profile FILE", "measure the run, and write where the time went to FILE.json, or as a page "
+         "to FILE.html")  # fmt: skip
     for name, effect in (
         ("init-snapshot", "print the output relations before the updates"),
         ("store", "let `dump` print the contents of relations"),
@@ -163,14 +149,10 @@ def _run(commands: _Commands) -> None:
                          help=f"{effect} (default); --no-{name}: do not")  # fmt: skip
     _delta(run, "print and write the changes of all commits (default), of those that ask for it with `commit "
                 "dump_changes`, or of none")  # fmt: skip
-    run.add_argument("--follow", metavar="DIR", type=_name,
-                     help="apply the files that appear in DIR/REL/ until Ctrl-C, and print "
-                          "the changes")  # fmt: skip
-    run.add_argument("--checkpoint", metavar="DIR", type=_name,
-                     help="with --follow: keep a state here, continue after the files in it")  # fmt: skip
-    run.add_argument("--once", action="store_true", help="with --follow: end after the present files")
-    run.add_argument("--every", metavar="TIME",
-                     help="with --follow: the time between batches, such as '10 seconds'")  # fmt: skip
+    _add(run, "--follow DIR", "apply the files that appear in DIR/REL/ until Ctrl-C, and print the changes")
+    _add(run, "--checkpoint DIR", "with --follow: keep a state here, continue after the files in it")
+    _add(run, "--once", "with --follow: end after the present files")
+    _add(run, "--every TIME", "with --follow: the time between batches, such as '10 seconds'", type=str)
 
 
 def _repl(commands: _Commands) -> None:
@@ -178,14 +160,11 @@ def _repl(commands: _Commands) -> None:
     repl = _command(commands, "repl", help)
     _session_options(repl)
     _state_options(repl)
-    repl.add_argument("--token-file", metavar="FILE", type=_name,
-                      help="with the address of a server in place of PROG.dl: its token "
-                           "(default: the one in the address)")  # fmt: skip
-    repl.add_argument("--on-demand", action="store_true",
-                      help="compute no relation before a query asks for it, and then only what it "
-                           "asks for")  # fmt: skip
-    repl.add_argument("--format", choices=PRINTED,
-                      help="form of answers and dumped rows (default: tables, and records)")  # fmt: skip
+    _add(repl, "--token-file FILE", "with the address of a server in place of PROG.dl: its token (default: "
+         "the one in the address)")  # fmt: skip
+    _add(repl, "--on-demand", "compute no relation before a query asks for it, and then only what it asks "
+         "for")  # fmt: skip
+    _add(repl, "--format", "form of answers and dumped rows (default: tables, and records)", choices=PRINTED)
     _delta(repl, "print the number of changed rows after `commit`, and the rows after `commit dump_changes` "
                  "(all, the default); the rows only (asked); neither (none)")  # fmt: skip
 
@@ -198,46 +177,35 @@ def _serve(commands: _Commands) -> None:
         serve = _command(commands, name, help)
         _session_options(serve)
         _state_options(serve)
-        serve.add_argument("--host", default="127.0.0.1",
-                           help="the address to listen on; one that other machines reach needs TLS "
-                                "(default: 127.0.0.1)")  # fmt: skip
-        serve.add_argument("--port", metavar="N", type=_port, default=8420,
-                           help="the port; 0 takes a free one (default: 8420)")  # fmt: skip
-        serve.add_argument(
-            "--tls-cert", dest="certificate", metavar="FILE", type=_name, help="the certificate, in PEM"
-        )
-        serve.add_argument("--tls-key", dest="key", metavar="FILE", type=_name,
-                           help="the key of the certificate, in PEM")  # fmt: skip
-        serve.add_argument("--behind-proxy", dest="proxy", metavar="NAME", type=_name,
-                           help="a proxy of this name has TLS, and passes requests on")  # fmt: skip
-        serve.add_argument("--token-file", metavar="FILE", type=_name,
-                           help="the token of requests (default: a new one, which is printed)")  # fmt: skip
-        serve.add_argument("--watch", action="store_true",
-                           help="go on with the program's file when it changes")  # fmt: skip
+        _add(serve, "--host", "the address to listen on; one that other machines reach needs TLS (default: "
+             "127.0.0.1)", default="127.0.0.1")  # fmt: skip
+        _add(serve, "--port N", "the port; 0 takes a free one (default: 8420)", type=_port, default=8420)
+        _add(serve, "--tls-cert FILE", "the certificate, in PEM", dest="certificate")
+        _add(serve, "--tls-key FILE", "the key of the certificate, in PEM", dest="key")
+        _add(serve, "--behind-proxy NAME", "a proxy of this name has TLS, and passes requests on",
+             dest="proxy")  # fmt: skip
+        _add(serve, "--token-file FILE", "the token of requests (default: a new one, which is printed)")
+        _add(serve, "--watch", "go on with the program's file when it changes")
         if name == "serve":
-            serve.add_argument("--mcp", dest="agents", nargs="?", choices=("http", "stdio"), const="http",
-                               help="tools for agents, by the Model Context Protocol: at /mcp of the server "
-                                    "(http, the default), or on standard input and output in its "
-                                    "place (stdio)")  # fmt: skip
-        serve.add_argument("--body-limit", dest="body", metavar="SIZE", type=_size, default=64 << 20,
-                           help="the largest body of a request (default: 64M)")  # fmt: skip
-        serve.add_argument("--row-limit", dest="rows", metavar="N", type=_positive, default=10_000,
-                           help="the most rows of an answer in JSON (default: 10,000)")  # fmt: skip
-        serve.add_argument("--query-seconds", dest="seconds", metavar="TIME", type=_seconds, default=30.0,
-                           help="the most time of a question, such as 30s (default)")  # fmt: skip
-        serve.add_argument("--subscribers", metavar="N", type=_positive, default=5_000,
-                           help="the most subscribers (default: 5,000)")  # fmt: skip
+            _add(serve, "--mcp", "tools for agents, by the Model Context Protocol: at /mcp of the server "
+                 "(http, the default), or on standard input and output in its place (stdio)",
+                 dest="agents", nargs="?", choices=("http", "stdio"), const="http")  # fmt: skip
+        _add(serve, "--body-limit SIZE", "the largest body of a request (default: 64M)",
+             dest="body", type=_size, default=64 << 20)  # fmt: skip
+        _add(serve, "--row-limit N", "the most rows of an answer in JSON (default: 10,000)",
+             dest="rows", type=_positive, default=10000)  # fmt: skip
+        _add(serve, "--query-seconds TIME", "the most time of a question, such as 30s (default)",
+             dest="seconds", type=_seconds, default=30.0)  # fmt: skip
+        _add(serve, "--subscribers N", "the most subscribers (default: 5,000)", type=_positive, default=5000)
 
 
 def _check(commands: _Commands) -> None:
     check = _command(commands, "check", "report the errors and warnings of a program")
-    check.add_argument("--externs", choices=("warn", "error"), default="warn",
-                       help="what an extern function without Python code is (default: warn); its Python file "
-                            "is read, and never executed")  # fmt: skip
-    check.add_argument("--format", choices=("text", *REPORTED), default="text",
-                       help="form of the report: for people on standard error (text, the default), or on "
-                            "standard output, with the code of each error, as JSON, as SARIF, or as "
-                            "annotations of a workflow of GitHub")  # fmt: skip
+    _add(check, "--externs", "what an extern function without Python code is (default: warn); its Python "
+         "file is read, and never executed", choices=("warn", "error"), default="warn")  # fmt: skip
+    _add(check, "--format", "form of the report: for people on standard error (text, the default), or on "
+         "standard output, with the code of each error, as JSON, as SARIF, or as annotations of a workflow "
+         "of GitHub", choices=("text", *REPORTED), default="text")  # fmt: skip
 
 
 def _explain_error(commands: _Commands) -> None:
@@ -250,22 +218,18 @@ def _explain_error(commands: _Commands) -> None:
 
 def _circuit(commands: _Commands) -> None:
     circuit = _command(commands, "circuit", "show the circuit of a program")
-    circuit.add_argument("--stage", choices=("relational", "incremental", "workers"), default="incremental",
-                         help="before or after the rewriting to changes, or as workers on Spark have it, "
-                              "with the exchanges of rows (default: incremental)")  # fmt: skip
-    circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
-    circuit.add_argument("--profile", metavar="FILE.json", type=_name,
-                         help="with --output FILE.svg: mark the nodes by what they cost in a run that wrote "
-                              "this profile")  # fmt: skip
-    circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
-                         help="spark: also say which expressions are SQL and which are Python, in a "
-                              "session without updates")  # fmt: skip
-    circuit.add_argument("--plans", action="store_true",
-                         help="show instead the order of each join from a change of each of its terms, by "
-                              "which keys, with the rows expected and why")  # fmt: skip
-    circuit.add_argument("--input", metavar="PLACE", action="append", default=[],
-                         help="with --plans: run the program on these facts, and show the plans that ran, "
-                              "with the rows expected and true; may be repeated")  # fmt: skip
+    _add(circuit, "--stage", "before or after the rewriting to changes, or as workers on Spark have it, "
+         "with the exchanges of rows (default: incremental)",
+         choices=("relational", "incremental", "workers"), default="incremental")  # fmt: skip
+    _add(circuit, "--output FILE", "draw it: FILE.svg, FILE.dot or FILE.txt", type=str)
+    _add(circuit, "--profile FILE.json", "with --output FILE.svg: mark the nodes by what they cost in a run "
+         "that wrote this profile")  # fmt: skip
+    _add(circuit, "--engine", "spark: also say which expressions are SQL and which are Python, in a session "
+         "without updates", choices=("in-process", "spark"), default="in-process")  # fmt: skip
+    _add(circuit, "--plans", "show instead the order of each join from a change of each of its terms, by "
+         "which keys, with the rows expected and why")  # fmt: skip
+    _add(circuit, "--input PLACE*", "with --plans: run the program on these facts, and show the plans that "
+         "ran, with the rows expected and true", type=str)  # fmt: skip
 
 
 def _explain(commands: _Commands) -> None:
@@ -273,44 +237,35 @@ def _explain(commands: _Commands) -> None:
     explain.add_argument("question", metavar="ROW",
                          help="the row, such as 'Path(1, 2)'; a variable or _ stands for any value, and the "
                               "first row that matches is explained")  # fmt: skip
-    explain.add_argument("--all", action="store_true", help="show each derivation of the row")
-    explain.add_argument("--not", dest="absent", action="store_true",
-                         help="show why the row does not hold: of each rule, what fails")  # fmt: skip
-    explain.add_argument("--ends", action="store_true",
-                         help="show the smallest sets of changes of facts that end the row")  # fmt: skip
-    explain.add_argument("--change", action="store_true",
-                         help="show why the row came with the facts")  # fmt: skip
-    explain.add_argument("--within", metavar="TIME", type=_seconds,
-                         help="with --not and --ends: the time for it, such as 2s or 500ms "
-                              "(default: 2s)")  # fmt: skip
-    explain.add_argument("--depth", metavar="N", type=_positive,
-                         help="the levels of a tree (default: 10; with --not: 3)")  # fmt: skip
-    explain.add_argument("--format", dest="form", choices=("text", "json", "dot", "html"),
-                         help="the form (default: text, or as the ending of --output says)")  # fmt: skip
-    explain.add_argument("--output", metavar="FILE", type=_name, help="write FILE instead of printing")
+    _add(explain, "--all", "show each derivation of the row")
+    _add(explain, "--not", "show why the row does not hold: of each rule, what fails", dest="absent")
+    _add(explain, "--ends", "show the smallest sets of changes of facts that end the row")
+    _add(explain, "--change", "show why the row came with the facts")
+    _add(explain, "--within TIME", "with --not and --ends: the time for it, such as 2s or 500ms (default: "
+         "2s)", type=_seconds)  # fmt: skip
+    _add(explain, "--depth N", "the levels of a tree (default: 10; with --not: 3)", type=_positive)
+    _add(explain, "--format", "the form (default: text, or as the ending of --output says)",
+         dest="form", choices=("text", "json", "dot", "html"))  # fmt: skip
+    _add(explain, "--output FILE", "write FILE instead of printing")
     _session_options(explain)
-    explain.add_argument("--state", metavar="FILE", type=_name,
-                         help="explain by what this state holds, which is only read")  # fmt: skip
+    _add(explain, "--state FILE", "explain by what this state holds, which is only read")
 
 
 def _profile(commands: _Commands) -> None:
     profile = _made(commands, "profile", "show where the time of a run went, or compare two runs")
     profile.add_argument("profile", metavar="A.json", help="the file that `ddlog run --profile` wrote")
     profile.add_argument("other", metavar="B.json", nargs="?", help="compare with this run")
-    profile.add_argument("--output", metavar="FILE", type=_name, help="write A as a page, FILE.html")
+    _add(profile, "--output FILE", "write A as a page, FILE.html")
 
 
 def _state(commands: _Commands) -> None:
     state = _made(commands, "state", "show what the state of a session holds")
     state.add_argument("file", metavar="FILE", help="the file of --state, or its folder or URL on Spark")
-    state.add_argument("--check", action="store_true",
-                       help="read all of it, and say what is damaged and what can be had")  # fmt: skip
-    state.add_argument("--export", metavar="DIR", type=_name,
-                       help="write each input relation to DIR/REL.parquet, as --input takes it, and "
-                            "outputs to DIR/_outputs")  # fmt: skip
-    state.add_argument("--compact", action="store_true",
-                       help="remove what is no longer needed: history, and relations that the program does "
-                            "not have any more")  # fmt: skip
+    _add(state, "--check", "read all of it, and say what is damaged and what can be had")
+    _add(state, "--export DIR", "write each input relation to DIR/REL.parquet, as --input takes it, and "
+         "outputs to DIR/_outputs")  # fmt: skip
+    _add(state, "--compact", "remove what is no longer needed: history, and relations that the program does "
+         "not have any more")  # fmt: skip
 
 
 def _infer(commands: _Commands) -> None:
@@ -324,17 +279,11 @@ def _fmt(commands: _Commands) -> None:
     fmt.add_argument("paths", metavar="PATH", nargs="*", type=_name,
                      help="a file, or a folder, whose programs are meant (default: this folder); "
                           "- reads a program from standard input, and writes standard output")  # fmt: skip
-    fmt.add_argument("--check", action="store_true",
-                     help="change nothing; print the files that would change, and end with 1 if there are "
-                          "any")  # fmt: skip
-    fmt.add_argument("--diff", action="store_true",
-                     help="change nothing; print what would change, and end with 1 if anything "
-                          "would")  # fmt: skip
-    fmt.add_argument("--width", metavar="COLUMNS", type=_positive, default=100,
-                     help="the columns of a line (default: 100)")  # fmt: skip
-    fmt.add_argument("--lines", metavar="FIRST-LAST", type=_lines,
-                     help="only the declarations that have lines from FIRST to LAST")  # fmt: skip
-    fmt.add_argument("--quiet", action="store_true", help="print no counts of files")
+    _add(fmt, "--check", "change nothing; print the files that would change, and end with 1 if there are any")
+    _add(fmt, "--diff", "change nothing; print what would change, and end with 1 if anything would")
+    _add(fmt, "--width COLUMNS", "the columns of a line (default: 100)", type=_positive, default=100)
+    _add(fmt, "--lines FIRST-LAST", "only the declarations that have lines from FIRST to LAST", type=_lines)
+    _add(fmt, "--quiet", "print no counts of files")
 
 
 def _test(commands: _Commands) -> None:
@@ -343,8 +292,7 @@ def _test(commands: _Commands) -> None:
     test.epilog = _TEST_FORMS
     test.add_argument("paths", metavar="PATH", nargs="*", type=_name,
                       help="a folder, whose tests are run, or a program (default: this folder)")  # fmt: skip
-    test.add_argument("--update", action="store_true",
-                      help="make what the programs give now the expected files")  # fmt: skip
+    _add(test, "--update", "make what the programs give now the expected files")
 
 
 def _init(commands: _Commands) -> None:
@@ -356,8 +304,7 @@ def _lsp(commands: _Commands) -> None:
     server = _made(
         commands, "lsp", "answer an editor by the language server protocol, on standard input and output"
     )
-    server.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[], type=Path,
-                        help="a directory of modules to import; may be repeated")  # fmt: skip
+    _add(server, "-L LIBDIR*", "a directory of modules to import", dest="library", type=Path)
 
 
 def _completion(commands: _Commands) -> None:
@@ -377,50 +324,35 @@ def _compile_kernels(commands: _Commands) -> None:
 def _import_souffle(commands: _Commands) -> None:
     parser = _made(commands, "import-souffle", "translate a Soufflé program, or run it")
     parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
-    parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
-                        help="the file for the translation (default: standard output)")  # fmt: skip
-    parser.add_argument("--word", type=int, choices=(32, 64),
-                        help="the bits of a number (default: 32, of FlowLog 64)")  # fmt: skip
-    parser.add_argument("--dialect", choices=("souffle", "flowlog"), default="souffle",
-                        help="flowlog: types such as int32, and aggregates in heads "
-                             "(default: souffle)")  # fmt: skip
-    parser.add_argument("-M", "--macro", metavar="MACROS", action="append", default=[],
-                        help="define macros for the preprocessor: 'NAME OTHER=text'; may be "
-                             "repeated")  # fmt: skip
-    parser.add_argument("-I", "--include-dir", metavar="DIR", action="append", default=[],
-                        help="a directory of files to include, searched after that of the including file; "
-                             "may be repeated")  # fmt: skip
-    parser.add_argument("--run", action="store_true",
-                        help="run the program as Soufflé does: read the files of its .input directives, and "
-                             "write those of its .output directives")  # fmt: skip
-    parser.add_argument("-F", "--fact-dir", metavar="DIR", type=_name,
-                        help="with --run: the directory of the fact files "
-                             "(default: the present one)")  # fmt: skip
-    parser.add_argument("-D", "--output-dir", metavar="DIR", type=_name,
-                        help="with --run: the directory for the results (default: the present one); - is "
-                             "standard output")  # fmt: skip
-    parser.add_argument("-j", "--jobs", metavar="N", help="with --run: taken for compatibility, no effect")
-    parser.add_argument("-w", "--no-warn", action="store_true",
-                        help="print no notes; with --run, an absent fact file is an "
-                             "empty relation")  # fmt: skip
-    parser.add_argument("--max-iterations", metavar="N", type=_positive,
-                        help="with --run: the most iterations of a recursion (default: "
-                             "no limit, with aggregates inside 65,536)")  # fmt: skip
+    _add(parser, "-o --output OUT.dl", "the file for the translation (default: standard output)", type=Path)
+    _add(parser, "--word", "the bits of a number (default: 32, of FlowLog 64)", type=int, choices=(32, 64))
+    _add(parser, "--dialect", "flowlog: types such as int32, and aggregates in heads (default: souffle)",
+         choices=("souffle", "flowlog"), default="souffle")  # fmt: skip
+    _add(parser, "-M --macro MACROS*", "define macros for the preprocessor: 'NAME OTHER=text'", type=str)
+    _add(parser, "-I --include-dir DIR*", "a directory of files to include, searched after that of the "
+         "including file", type=str)  # fmt: skip
+    _add(parser, "--run", "run the program as Soufflé does: read the files of its .input directives, and "
+         "write those of its .output directives")  # fmt: skip
+    _add(parser, "-F --fact-dir DIR", "with --run: the directory of the fact files (default: the present "
+         "one)")  # fmt: skip
+    _add(parser, "-D --output-dir DIR", "with --run: the directory for the results (default: the present "
+         "one); - is standard output")  # fmt: skip
+    _add(parser, "-j --jobs N", "with --run: taken for compatibility, no effect", type=str)
+    _add(parser, "-w --no-warn", "print no notes; with --run, an absent fact file is an empty relation")
+    _add(parser, "--max-iterations N", "with --run: the most iterations of a recursion (default: no limit, "
+         "with aggregates inside 65,536)", type=_positive)  # fmt: skip
     refuse(parser, "Soufflé", SOUFFLE_REASONS)
 
 
 def _import_ovsdb(commands: _Commands) -> None:
     parser = _made(commands, "import-ovsdb", "write the module of an OVSDB schema")
     parser.add_argument("schema", metavar="SCHEMA.ovsschema", nargs="?", help="the schema, in JSON")
-    parser.add_argument("-f", "--schema-file", metavar="FILE", action="append", default=[],
-                        help="the schema, in place of SCHEMA.ovsschema")  # fmt: skip
-    parser.add_argument("--output-file", metavar="FILE.dl", type=_name,
-                        help="the file for the module, also -o FILE.dl "
-                             "(default: standard output)")  # fmt: skip
-    parser.add_argument("-c", "--input-config", metavar="FILE.json", type=_name,
-                        help="a file of options, which come before those that are given")  # fmt: skip
-    parser.add_argument("-O", "--output-config", metavar="FILE.json", type=_name,
-                        help="write the options to this file, for -c")  # fmt: skip
+    _add(parser, "-f --schema-file FILE", "the schema, in place of SCHEMA.ovsschema",
+         type=str, action="append", default=[])  # fmt: skip
+    _add(parser, "--output-file FILE.dl", "the file for the module, also -o FILE.dl (default: standard "
+         "output)")  # fmt: skip
+    _add(parser, "-c --input-config FILE.json", "a file of options, which come before those that are given")
+    _add(parser, "-O --output-config FILE.json", "write the options to this file, for -c")
     several = {
         "-o --output-table TABLE": "a table that the program also writes; a name with a dot is the file",
         "--output-only-table TABLE": "a table that the program only writes",
@@ -434,10 +366,21 @@ def _import_ovsdb(commands: _Commands) -> None:
         "--rename OLD=NEW": "another name for the relation of a table, or for TABLE.COLUMN",
     }
     for form, meaning in several.items():
-        *names, metavar = form.split()
-        parser.add_argument(*names, metavar=metavar, action="append", default=[], type=_name,
-                            help=f"{meaning}; may be repeated")  # fmt: skip
-    parser.add_argument("--intern-strings", action="store_true", help="strings are interned: istring")
+        _add(parser, f"{form}*", meaning)
+    _add(parser, "--intern-strings", "strings are interned: istring")
+
+
+def _add(parser: UsageParser, form: str, help: str, **how: Any) -> None:
+    """Adds an option of a form such as `-o --output FILE`; `FILE*` may be repeated. One without a value that
+    nothing else is said of is a switch. A value cannot be empty, unless its type is given."""
+    *names, last = form.split()
+    if not last.startswith("-"):
+        how = {"type": _name, "metavar": last.removesuffix("*"), **how}
+        if last.endswith("*"):
+            how, help = {"action": "append", "default": [], **how}, f"{help}; may be repeated"
+    else:
+        names, how = [*names, last], how if how.keys() - {"dest"} else {"action": "store_true", **how}
+    parser.add_argument(*names, help=help, **how)
 
 
 def _delta(parser: UsageParser, help: str) -> None:
@@ -446,74 +389,57 @@ def _delta(parser: UsageParser, help: str) -> None:
 
 
 def _session_options(parser: UsageParser) -> None:
-    parser.add_argument("--input", metavar="PLACE", action="append", default=[],
-                        help="a directory with a fact file for each input relation, or REL=PLACE; "
-                             "may be repeated")  # fmt: skip
-    parser.add_argument("--header", choices=("yes", "no", "auto"),
-                        help="whether the first line of a .csv file names the columns; auto (default): "
-                             "it does if its cells are their names, and of one or two none is a "
-                             "cell below")  # fmt: skip
-    parser.add_argument("--extra", choices=("error", "ignore"),
-                        help="what is done with columns that the relation does not have "
-                             "(default: error)")  # fmt: skip
-    parser.add_argument("--map", metavar="REL=PLACE:COL=NAME", action="append", default=[],
-                        help="read REL from a place where the column COL is called NAME; may be "
-                             "repeated")  # fmt: skip
-    parser.add_argument("--max-iterations", metavar="N", type=_positive,
-                        help="the most iterations of a recursion (default: no limit, with "
-                             "groups inside 65,536)")  # fmt: skip
-    parser.add_argument("--output-internal-relations", action="store_true",
-                        help="make every relation that is not an input an output relation")  # fmt: skip
+    _add(parser, "--input PLACE*", "a directory with a fact file for each input relation, or REL=PLACE",
+         type=str)  # fmt: skip
+    _add(parser, "--header", "whether the first line of a .csv file names the columns; auto (default): it "
+         "does if its cells are their names, and of one or two none is a cell below",
+         choices=("yes", "no", "auto"))  # fmt: skip
+    _add(parser, "--extra", "what is done with columns that the relation does not have (default: error)",
+         choices=("error", "ignore"))  # fmt: skip
+    _add(parser, "--map REL=PLACE:COL=NAME*", "read REL from a place where the column COL is called NAME",
+         type=str)  # fmt: skip
+    _add(parser, "--max-iterations N", "the most iterations of a recursion (default: no limit, with groups "
+         "inside 65,536)", type=_positive)  # fmt: skip
+    _add(parser, "--output-internal-relations", "make every relation that is not an input an output relation")
     _engine_options(parser)
-    parser.add_argument("--quiet", action="store_true", help="print no notes, warnings or progress")
+    _add(parser, "--quiet", "print no notes, warnings or progress")
 
 
 def _state_options(parser: UsageParser) -> None:
-    parser.add_argument("--state", metavar="FILE", type=_name,
-                        help="keep the inputs in this file, and go on from what it holds")  # fmt: skip
-    parser.add_argument("--durability", choices=("commit", "interval", "exit"),
-                        help="with --state: a commit is on disk before its changes are printed (commit, the "
-                             "default), at most a second later (interval), or at the end (exit)")  # fmt: skip
-    parser.add_argument("--read-only", action="store_true",
-                        help="with --state: read the last commit, also beside a run that writes")  # fmt: skip
-    parser.add_argument("--replace", action="store_true",
-                        help="with --state: let --input replace what the state holds")  # fmt: skip
-    parser.add_argument("--merge", action="store_true",
-                        help="with --state: let --input add to what the state holds")  # fmt: skip
-    parser.add_argument("--migrate", action="store_true",
-                        help="with --state: take over input relations that have other columns now, by the "
-                             "names of the columns")  # fmt: skip
-    parser.add_argument("--fill", metavar="REL.COL=VALUE", action="append", default=[],
-                        help="with --migrate: the value of a new column (default: the zero of its type); may "
-                             "be repeated")  # fmt: skip
+    _add(parser, "--state FILE", "keep the inputs in this file, and go on from what it holds")
+    _add(parser, "--durability", "with --state: a commit is on disk before its changes are printed (commit, "
+         "the default), at most a second later (interval), or at the end (exit)",
+         choices=("commit", "interval", "exit"))  # fmt: skip
+    _add(parser, "--read-only", "with --state: read the last commit, also beside a run that writes")
+    _add(parser, "--replace", "with --state: let --input replace what the state holds")
+    _add(parser, "--merge", "with --state: let --input add to what the state holds")
+    _add(parser, "--migrate", "with --state: take over input relations that have other columns now, by the "
+         "names of the columns")  # fmt: skip
+    _add(parser, "--fill REL.COL=VALUE*", "with --migrate: the value of a new column (default: the zero of "
+         "its type)", type=str)  # fmt: skip
 
 
 def _engine_options(parser: UsageParser) -> None:
-    parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
-                        help="auto (default): Spark if options, the environment (MASTER, SPARK_REMOTE) or an"
-                             " active session says where Spark is, or if the input is larger than the "
-                             "in-process limit; otherwise in-process")  # fmt: skip
-    parser.add_argument("--master", metavar="URL", help="Spark's master: local[*], spark://HOST:PORT, yarn")
-    parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST[:PORT]")
-    parser.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[],
-                        help="a setting of Spark; may be repeated")  # fmt: skip
-    parser.add_argument("-w", "--workers", metavar="N", type=_positive,
-                        help="the number of threads that share the work, in-process or on Spark on this "
-                             "machine (default: one for each processor)")  # fmt: skip
-    parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
-                        help="the most input for the in-process engine, such as 8G; compressed and columnar "
-                             "files count several times (default: a quarter of the memory)")  # fmt: skip
-    parser.add_argument("--memory-limit", metavar="SIZE", type=_limit,
-                        help="the most memory of the process, such as 4GiB, or none: a commit or query that "
-                             "would take more is an error, and is rolled back (in-process; default: three "
-                             "quarters of the memory of the machine or container)")  # fmt: skip
-    parser.add_argument("--spill", metavar="DIR",
-                        help="a folder on a disk, to which parts of a large state go near the memory limit "
-                             "(in-process)")  # fmt: skip
-    parser.add_argument("--maintain", choices=("always", "never", "auto"), default="auto",
-                        help="how a commit updates recursive relations: always derives their changes from "
-                             "those of inputs, never evaluates them again and compares, where that gives the "
-                             "same, and auto, the default, takes the cheaper way")  # fmt: skip
+    _add(parser, "--engine", "auto (default): Spark if options, the environment (MASTER, SPARK_REMOTE) or "
+         "an active session says where Spark is, or if the input is larger than the in-process limit; "
+         "otherwise in-process", choices=("auto", "in-process", "spark"), default="auto")  # fmt: skip
+    _add(parser, "--master URL", "Spark's master: local[*], spark://HOST:PORT, yarn", type=str)
+    _add(parser, "--remote URL", "a Spark Connect server: sc://HOST[:PORT]", type=str)
+    _add(parser, "--conf KEY=VALUE*", "a setting of Spark", type=str)
+    _add(parser, "-w --workers N", "the number of threads that share the work, in-process or on Spark on "
+         "this machine (default: one for each processor)", type=_positive)  # fmt: skip
+    _add(parser, "--in-process-limit SIZE", "the most input for the in-process engine, such as 8G; "
+         "compressed and columnar files count several times (default: a quarter of the memory)",
+         type=_size, dest="limit")  # fmt: skip
+    _add(parser, "--memory-limit SIZE", "the most memory of the process, such as 4GiB, or none: a commit or "
+         "query that would take more is an error, and is rolled back (in-process; default: three quarters "
+         "of the memory of the machine or container)", type=_limit)  # fmt: skip
+    _add(parser, "--spill DIR", "a folder on a disk, to which parts of a large state go near the memory "
+         "limit (in-process)", type=str)  # fmt: skip
+    _add(parser, "--maintain", "how a commit updates recursive relations: always derives their changes from "
+         "those of inputs, never evaluates them again and compares, where that gives the same, and auto, "
+         "the default, takes the cheaper way",
+         choices=("always", "never", "auto"), default="auto")  # fmt: skip
 
 
 def _name(text: str) -> str:

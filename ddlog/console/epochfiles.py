@@ -20,7 +20,7 @@ from ..errors.follow import OutputOfAnotherRun
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from ..sessions.transactions.durable_state import StateListener
-from .sinks import RowWriters, json_changes
+from .sinks import json_changes, row_writers
 
 _FOLDER = re.compile(r"(\.?)epoch=(\d+)\Z")
 
@@ -29,7 +29,7 @@ class EpochFiles:
     """Writes the changes of some relations of a session below a directory."""
 
     def __init__(self, session: Session, names: Sequence[str], directory: Path) -> None:
-        self._writers = RowWriters(session, "jsonl")
+        self._writers = row_writers(session, "jsonl")
         self._names, self._home = frozenset(names), directory / "changes"
 
     def continue_after(self, last: int) -> None:

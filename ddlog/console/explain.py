@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
 from ..explaining.explanation import Explanation
 from ..io.write import replacing
-from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from .launch import loaded
-from .notes import in_color, noting
-from .options import NO_STATE, StateOptions
+from .notes import in_color
+from .options import LaunchOptions
 from .progress import ProgressLine
 
 FORMS = ("text", "json", "dot", "html")
@@ -24,22 +23,17 @@ WITHIN = 2.0
 """The seconds of --not and --ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions(LaunchOptions):
     """The options of `ddlog explain`."""
 
     question: str
-    input: tuple[str, ...]
     depth: int | None
     all: bool
     absent: bool
     within: float | None
     form: str | None
     output: str | None
-    max_iterations: int | None
-    quiet: bool
-    engine: EngineOptions
-    state: str | None = None
     ends: bool = False
     change: bool = False
 
@@ -47,11 +41,8 @@ class ExplainOptions:
 def explain(program: Program, options: ExplainOptions) -> None:
     """Prints or writes the explanation. Raises DDlogError."""
     form = _form(options)
-    state = NO_STATE if options.state is None else StateOptions(options.state, read_only=True)
-    with loaded(
-        program, options.input, options.engine, max_iterations=options.max_iterations,
-        progress=ProgressLine(options.quiet), state=state, note=noting(options.quiet),
-    ) as session:  # fmt: skip
+    options = replace(options, read_only=options.state is not None)
+    with loaded(program, options, ProgressLine(options.quiet)) as session:
         _write(_explained(session, form, options), options.output)
 
 
@@ -96,20 +87,13 @@ def _named_form(options: ExplainOptions) -> str:
 
 
 def _in_form(found: Sequence[Explanation], form: str, options: ExplainOptions) -> str:
-    match form:
-        case "json":
-            return "".join(f"{each.json()}\n" for each in found)
-        case "dot":
-            return "".join(each.dot() for each in found)
-        case "html":
-            return found[0].html(found[1:])
+    if form == "html":
+        return found[0].html(found[1:])
     color = options.output is None and in_color(sys.stdout)
-    lines: list[str] = []
-    for number, each in enumerate(found, 1):
-        if options.all:
-            lines.append(f"derivation {number} of {len(found)}")
-        lines += each.lines(color=color)
-    return "".join(f"{line}\n" for line in lines)
+    texts = [each.form(form, color=color) for each in found]
+    if options.all and form == "text":
+        texts = [f"derivation {n} of {len(found)}\n{text}" for n, text in enumerate(texts, 1)]
+    return "".join(texts)
 
 
 def _write(text: str, output: str | None) -> None:

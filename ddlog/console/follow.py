@@ -29,9 +29,8 @@ from .folderwatch import FolderWatch, seconds_of
 from .notes import Note
 from .options import RunOptions
 from .pauses import Pauses
-from .printer import printing_sink
 from .progress import ProgressLine
-from .sinks import TextSink
+from .sinks import printing_sink
 from .statefile import check_input
 
 _MOMENT = 0.3  # seconds between two looks for Ctrl-C
@@ -179,8 +178,5 @@ def _receiver(
             files.publish(batch + 1)
 
         return write
-    if options.format is not None:
-        lines = printing_sink(session, names, options.format)
-        return lambda changes, batch: lines(changes)
-    text = TextSink(names)
-    return lambda changes, batch: text(changes)
+    show = printing_sink(session, names, options.format)
+    return lambda changes, batch: show(changes)

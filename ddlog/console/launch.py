@@ -15,7 +15,6 @@ from ..errors.options import BadOptionValue
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
 from ..sessions.engines import (
     EngineChoice,
-    EngineOptions,
     check_state,
     choose,
     memory_limit_of,
@@ -26,7 +25,8 @@ from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
 from ..spark.streaming.places import local_path, prepare, state_place
-from .options import NO_STATE, StateOptions, check_state_options
+from .notes import noting
+from .options import LaunchOptions, check_launch
 from .progress import ProgressLine
 from .statefile import check_input
 
@@ -36,30 +36,28 @@ if TYPE_CHECKING:
 
 def launch(
     program: Program,
-    inputs: Sequence[str],
-    options: EngineOptions,
+    given: LaunchOptions,
+    note: Callable[[str], None],
     *,
     relations: str | Iterable[str] = "all",
-    max_iterations: int | None = None,
     progress: ProgressLine | None = None,
-    state: StateOptions = NO_STATE,
     updates: bool = True,
-    note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
     told the engine and the reason, unless the user named the in-process engine. `updates` is what
     `Program.session` takes. Raises DDlogError."""
-    check_not_empty(inputs)
+    options = given.engine
+    check_not_empty(given.input)
     declared = program.relations
-    places = parse_places(inputs, program.names("input"), declared, originals(declared))
+    places = parse_places(given.input, program.names("input"), declared, originals(declared))
     asks_for_spark = only_spark(places)
     open_to_all = options.engine == "auto" and not options.names_spark
-    if state.state is not None and open_to_all:
-        if "://" in state.state or Path(state.state, "log").is_dir():
-            asks_for_spark = f"the state {state.state}"
+    if given.state is not None and open_to_all:
+        if "://" in given.state or Path(given.state, "log").is_dir():
+            asks_for_spark = f"the state {given.state}"
         else:
             options = replace(options, engine="in-process")
-    directory = None if state.checkpoint is None else local_path(state.checkpoint)
+    directory = None if given.checkpoint is None else local_path(given.checkpoint)
     if directory is not None and open_to_all and options.engine == "auto":
         if (directory / "state").exists():
             options = replace(options, engine="in-process")
@@ -68,15 +66,15 @@ def launch(
     choice = choose(options, lambda: _size(places), asks_for_spark)
     if directory is not None:
         prepare(directory)
-        state = replace(state, state=str(state_place(directory, choice.spark)))
-    given = SessionOptions(
-        relations=relations, max_iterations=max_iterations, progress=progress, maintain=options.maintain,
-        state=state.state, durability=_durability(state), read_only=state.read_only,
-        migrate=_migration(program, state), spill=options.spill,
+        given = replace(given, state=str(state_place(directory, choice.spark)))
+    wanted = SessionOptions(
+        relations=relations, max_iterations=given.max_iterations, progress=progress,
+        maintain=options.maintain, state=given.state, durability=_durability(given),
+        read_only=given.read_only, migrate=_migration(program, given), spill=options.spill,
     )  # fmt: skip
     if choice.spark:
-        if state.state is not None:
-            check_state(choice, given.durability, state.state)
+        if given.state is not None:
+            check_state(choice, wanted.durability, given.state)
         memory_limit_of(options.memory_limit, choice)
         from ..spark.sessions.connect import open_session
 
@@ -84,12 +82,12 @@ def launch(
         if progress is not None:
             progress("starting Spark", 0, 0)
         spark = open_session(choice.master, choice.remote, dict(options.conf))
-        return _told(program.open(replace(given, spark=spark, updates=updates)), note)
+        return _told(program.open(replace(wanted, spark=spark, updates=updates)), note)
     if options.engine == "auto":
         note(choice.text)
-    there = state.state is not None and Path(state.state).is_file()
+    there = given.state is not None and Path(given.state).is_file()
     in_process = replace(
-        given, engine="in-process", workers=options.workers, memory_limit=options.memory_limit
+        wanted, engine="in-process", workers=options.workers, memory_limit=options.memory_limit
     )
     session = program.open(in_process)
     if there and session.state.durable is not None and not session.state.durable.is_begun:
@@ -100,28 +98,18 @@ def launch(
 
 @contextmanager
 def loaded(
-    program: Program,
-    inputs: Sequence[str],
-    options: EngineOptions,
-    *,
-    relations: str = "all",
-    max_iterations: int | None = None,
-    progress: ProgressLine,
-    state: StateOptions = NO_STATE,
-    note: Callable[[str], None],
+    program: Program, options: LaunchOptions, progress: ProgressLine, relations: str = "all"
 ) -> Iterator[Session]:
     """A session as of `launch` with the facts of its inputs, until the block ends. Raises DDlogError."""
-    check_state_options(state, tuple(inputs))
+    check_launch(options)
+    note = noting(options.quiet)
     with progress:
-        session = launch(
-            program, inputs, options, relations=relations, max_iterations=max_iterations, progress=progress,
-            state=state, note=note,
-        )  # fmt: skip
+        session = launch(program, options, note, relations=relations, progress=progress)
     with session:
         with progress:
-            if inputs:
-                check_input(session, state)
-                session.load(inputs, note=note, replace=state.replace)
+            if options.input:
+                check_input(session, options)
+                session.load(options.input, note=note, replace=options.replace)
             else:
                 session.start()
         yield session
@@ -139,12 +127,12 @@ def _told(session: Session, note: Callable[[str], None]) -> Session:
     return session
 
 
-def _migration(program: Program, state: StateOptions) -> bool | dict[str, str]:
+def _migration(program: Program, options: LaunchOptions) -> bool | dict[str, str]:
     """The migration that options ask for. Raises DDlogError."""
-    if not state.migrate:
+    if not options.migrate:
         return False
     fill = {}
-    for item in state.fill:
+    for item in options.fill:
         name, equals, value = item.partition("=")
         relation, _, column = name.partition(".")
         declared = relation_named(relation, program.relations)
@@ -154,8 +142,8 @@ def _migration(program: Program, state: StateOptions) -> bool | dict[str, str]:
     return fill
 
 
-def _durability(state: StateOptions) -> Durability:
-    match state.durability:
+def _durability(options: LaunchOptions) -> Durability:
+    match options.durability:
         case "interval" | "exit" as given:
             return given
     return "commit"

@@ -24,9 +24,14 @@ REPORTED = ("json", "sarif", "github")
 
 
 @dataclass(frozen=True, slots=True)
-class StateOptions:
-    """The options about a durable state, the file `state`. `durability` None: not given."""
+class LaunchOptions:
+    """The options of a command that opens a session. `state` is the file of a durable state; `durability`
+    None: not given."""
 
+    input: tuple[str, ...] = ()
+    max_iterations: int | None = None
+    quiet: bool = False
+    engine: EngineOptions = field(default_factory=EngineOptions)
     state: str | None = None
     durability: str | None = None
     read_only: bool = False
@@ -38,9 +43,6 @@ class StateOptions:
     """A directory with a state, and with what Spark knows of followed files."""
 
 
-NO_STATE = StateOptions()
-
-
 def options_of(kind: type[T], arguments: Namespace, **others: Any) -> T:
     """The options of a command, a dataclass: each is the argument of its name, or one of the others."""
     names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
@@ -50,10 +52,9 @@ def options_of(kind: type[T], arguments: Namespace, **others: Any) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions(StateOptions):
+class RunOptions(LaunchOptions):
     """The options of `ddlog run`."""
 
-    input: tuple[str, ...] = ()
     output: str | None = None
     format: str | None = None
     whole: bool = False
@@ -61,9 +62,6 @@ class RunOptions(StateOptions):
     relations: tuple[str, ...] = ()
     sizes: bool = False
     explain: bool = False
-    max_iterations: int | None = None
-    quiet: bool = False
-    engine: EngineOptions = field(default_factory=EngineOptions)
     follow: str | None = None
     once: bool = False
     every: str | None = None
@@ -175,10 +173,9 @@ EXCLUSIONS = (
 )
 
 
-def check_state_options(state: StateOptions, inputs: tuple[str, ...]) -> None:
-    """Checks options about a state alone. Raises DDlogError."""
-    given = {each.name: getattr(state, each.name) for each in fields(StateOptions)}
-    check_options(RunOptions(**given, input=inputs))
+def check_launch(options: LaunchOptions) -> None:
+    """Raises DDlogError as `check_options` does for a run with these options."""
+    check_options(RunOptions(**{each.name: getattr(options, each.name) for each in fields(LaunchOptions)}))
 
 
 def check_options(options: RunOptions) -> None:

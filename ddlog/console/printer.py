@@ -1,4 +1,4 @@
-"""Relations and changes on standard output, in the forms of `--format`."""
+"""Relations on standard output, in the forms of `--format`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..core import Relation
 from ..io.delimitedfiles import csv_header
 from ..io.jsonfiles import json_writer
-from ..io.tables import cell_texts, markdown_lines, shown_lines, table_lines
+from ..io.tables import cell_texts, markdown_lines, shown_lines
 from ..io.write import row_writer
-from ..sessions.results import Changes, RelationView, Result
+from ..sessions.results import RelationView, Result
 from ..sessions.results.lines import RowLines, record_lines
-from ..sessions.session import Session
-from ..types import Signed, Type
 from .options import PRINTED
-from .sinks import ChangeSink, LineSink, print_lines
 
 
 def row_lines(format: str | None) -> RowLines:
@@ -87,34 +83,3 @@ def _array(table: RelationView | Result, opening: str, closing: str) -> Iterator
         waiting = write(row)
     yield from () if waiting is None else (waiting,)
     yield closing
-
-
-def _columns(relation: Relation) -> tuple[list[str], list[Type]]:
-    return [*relation.titles], [column.type for column in relation.columns]
-
-
-class TableSink:
-    """Prints the changes of each commit as a table for each relation, in text or in Markdown."""
-
-    def __init__(self, session: Session, names: Sequence[str], format: str) -> None:
-        self._session, self._names = session, frozenset(names)
-        self._lines = markdown_lines if format == "markdown" else table_lines
-
-    def __call__(self, changes: Changes) -> None:
-        for name in changes:
-            if name in self._names:
-                print_lines([f"{name}:", *self._table(changes, name), ""])
-
-    def _table(self, changes: Changes, name: str) -> Iterator[str]:
-        names, types = _columns(self._session.program.relations[name])
-        signed = changes.stored(name)
-        texts = cell_texts(types, self._session.typedefs, (row for row, _ in signed))
-        rows = ([f"{weight:+}", *each] for each, (_, weight) in zip(texts, signed, strict=True))
-        return self._lines(["change", *names], [Signed(64), *types], rows)
-
-
-def printing_sink(session: Session, names: Sequence[str], format: str) -> ChangeSink:
-    """A sink that prints the changes of each commit in a form; as JSON, a line a change."""
-    if format in ("table", "markdown"):
-        return TableSink(session, names, format)
-    return LineSink(session, names, "jsonl" if format == "json" else format)

@@ -6,42 +6,38 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from io import TextIOWrapper
 
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..errors.options import CannotBeCombined
-from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from .deltas import Delta
 from .exits import heard
 from .launch import loaded
 from .notes import noting
-from .options import NO_STATE, StateOptions
+from .options import LaunchOptions
 from .progress import ProgressLine
 from .shell import Shell
 
 
-def repl(
-    program: Program,
-    inputs: Sequence[str],
-    engine: EngineOptions,
-    max_iterations: int | None = None,
-    quiet: bool = False,
-    delta: Delta = "all",
-    on_demand: bool = False,
-    state: StateOptions = NO_STATE,
-    format: str | None = None,
-) -> None:
-    """Answers commands and queries until `exit` or the end of the input; `on_demand` computes a relation only
-    as far as queries ask. Raises DDlogError when the session cannot begin."""
-    progress, relations = ProgressLine(quiet), "inputs" if on_demand else "all"
-    with loaded(
-        program, inputs, engine, relations=relations, max_iterations=max_iterations, progress=progress,
-        state=state, note=noting(quiet),
-    ) as session:  # fmt: skip
-        _conversation(session, progress, delta, quiet, format)
+@dataclass(frozen=True, slots=True)
+class ReplOptions(LaunchOptions):
+    """The options of `ddlog repl`. `on_demand` computes a relation only as far as queries ask."""
+
+    delta: Delta = "all"
+    on_demand: bool = False
+    format: str | None = None
+
+
+def repl(program: Program, options: ReplOptions) -> None:
+    """Answers commands and queries until `exit` or the end of the input. Raises DDlogError when the session
+    cannot begin."""
+    progress = ProgressLine(options.quiet)
+    with loaded(program, options, progress, "inputs" if options.on_demand else "all") as session:
+        _conversation(session, progress, options.delta, options.quiet, options.format)
 
 
 def remote_repl(arguments: Namespace, inputs: Sequence[str]) -> None:

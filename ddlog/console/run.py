@@ -58,8 +58,7 @@ def run(program: Program, options: RunOptions, phases: Phases) -> None:
     note, progress = noting(options.quiet), ProgressLine(options.quiet)
     with progress:
         session = launch(
-            program, options.input, options.engine, relations=_kept(program, chosen, options),
-            max_iterations=options.max_iterations, progress=progress, state=options, note=note,
+            program, options, note, relations=_kept(program, chosen, options), progress=progress,
             updates=bool(updates or options.follow or options.state or options.profile or program.script),
         )  # fmt: skip
     skipped = skipping(options.on_error)

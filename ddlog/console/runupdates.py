@@ -31,9 +31,9 @@ from .notes import Note as Tell
 from .notes import warning
 from .options import RunOptions
 from .phases import PRINTING, Phases
-from .printer import printing_sink, row_lines
+from .printer import row_lines
 from .progress import ProgressLine
-from .sinks import ChangeSink, FileSink, TextSink, print_line
+from .sinks import ChangeSink, file_sink, print_line, printing_sink
 
 
 def checked_updates(program: Program, options: RunOptions) -> Sequence[Place]:
@@ -159,10 +159,8 @@ def _sinks(
 ) -> list[ChangeSink]:
     """The sinks for the changes of each commit."""
     names = [relation.name for relation in chosen]
-    sinks: list[ChangeSink] = [TextSink(names)]
-    if options.format is not None and options.output is None:
-        sinks = [printing_sink(session, names, options.format)]
+    sinks = [printing_sink(session, names, options.format if options.output is None else None)]
     if options.output is not None and options.format not in TABLE_FORMATS and options.state is None:
         form = "jsonl" if options.format == "json" else options.format or "csv"
-        sinks.append(FileSink(session, chosen, Path(options.output), form, open_files))
+        sinks.append(file_sink(session, chosen, Path(options.output), form, open_files))
     return sinks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import webbrowser
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,19 +12,17 @@ from ..errors.diagnostics import DDlogError
 from ..errors.options import CannotBeCombined, OptionNeeded
 from ..errors.server import NeedsTls
 from ..errors.sessions import NotInstalled
-from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from .launch import loaded
-from .notes import noting
-from .options import StateOptions
+from .options import LaunchOptions
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
     from ..serve.eventloop import ServerAddress
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions(LaunchOptions):
     """The options of `ddlog serve`: the address, and the limits of the server."""
 
     host: str
@@ -43,19 +40,11 @@ class ServeOptions:
     agents: str | None = None
 
 
-def serve(
-    program: Program,
-    inputs: Sequence[str],
-    engine: EngineOptions,
-    options: ServeOptions,
-    max_iterations: int | None,
-    quiet: bool,
-    state: StateOptions,
-) -> None:
+def serve(program: Program, options: ServeOptions) -> None:
     """Serves the session of a program until SIGTERM or Ctrl-C. Raises DDlogError if it cannot begin."""
-    only_reading = state.read_only
-    if state.state is None:  # a server can be read-only without a state
-        state = replace(state, read_only=False)
+    only_reading = options.read_only
+    if options.state is None:  # a server can be read-only without a state
+        options = replace(options, read_only=False)
     try:
         from ..serve.eventloop import serve as serve_session
         from ..serve.eventloop import serve_agents
@@ -68,11 +57,7 @@ def serve(
     limits = Limits(
         body=options.body, rows=options.rows, seconds=options.seconds, subscribers=options.subscribers
     )
-    note = noting(quiet)
-    with loaded(
-        program, inputs, engine, max_iterations=max_iterations, progress=ProgressLine(quiet), state=state,
-        note=note,
-    ) as session:  # fmt: skip
+    with loaded(program, options, ProgressLine(options.quiet)) as session:
 
         def ready(address: str) -> None:
             print(address, flush=True)

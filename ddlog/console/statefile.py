@@ -11,11 +11,11 @@ from ..errors.diagnostics import DDlogError
 from ..errors.state import StateHoldsData
 from ..errors.visible import visible
 from ..sessions.session import Session
-from .options import StateOptions
+from .options import LaunchOptions
 from .sinks import print_lines
 
 
-def check_input(session: Session, options: StateOptions) -> None:
+def check_input(session: Session, options: LaunchOptions) -> None:
     """Raises DDlogError if a session goes on with data, and facts are to come without a word about it."""
     durable = session.state.durable
     if options.state is None or options.replace or options.merge or durable is None:

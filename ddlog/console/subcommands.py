@@ -10,24 +10,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from ..sessions.engines import EngineOptions
     from ..sessions.program import Externs, Program
+    from .options import LaunchOptions
+
+Launching = TypeVar("Launching", bound="LaunchOptions")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """`ddlog run`. Raises DDlogError."""
-    from .options import RunOptions, options_of
+    from .options import RunOptions
     from .phases import CHECKING, of_process
-    from .placeoptions import input_places, update_places
+    from .placeoptions import update_places
     from .run import run
 
-    options = options_of(
-        RunOptions, arguments, input=input_places(arguments), updates=update_places(arguments),
-        engine=_engine(arguments),
-    )  # fmt: skip
+    options = _launching(RunOptions, arguments, updates=update_places(arguments))
     phases = of_process()
     phases.switch(CHECKING)
     with _engines_stopped():
@@ -39,38 +38,28 @@ def repl(arguments: argparse.Namespace) -> int:
     """`ddlog repl`. Raises DDlogError."""
     from ..errors.diagnostics import DDlogError
     from ..errors.options import OptionNeeded
-    from .options import StateOptions, options_of
     from .placeoptions import input_places
-    from .repl import remote_repl, repl
+    from .repl import ReplOptions, remote_repl, repl
 
     if (arguments.program or "").startswith(("http://", "https://")):
         remote_repl(arguments, input_places(arguments))
         return 0
     if arguments.token_file is not None:
         raise DDlogError([OptionNeeded("--token-file", "the address of a server", "a program needs none")])
-    engine = _engine(arguments)
+    options = _launching(ReplOptions, arguments)
     program = _compile(arguments)
     with _engines_stopped():
-        repl(
-            program, input_places(arguments), engine, arguments.max_iterations, arguments.quiet,
-            arguments.delta, arguments.on_demand, options_of(StateOptions, arguments), arguments.format,
-        )  # fmt: skip
+        repl(program, options)
     return 0
 
 
 def serve(arguments: argparse.Namespace, browser: bool = False) -> int:
     """`ddlog serve`. Raises DDlogError."""
-    from .options import StateOptions, options_of
-    from .placeoptions import input_places
     from .serve import ServeOptions, serve
 
-    options = options_of(ServeOptions, arguments, browser=browser)
-    engine, program = _engine(arguments), _compile(arguments)
+    options, program = _launching(ServeOptions, arguments, browser=browser), _compile(arguments)
     with _engines_stopped():
-        serve(
-            program, input_places(arguments), engine, options, arguments.max_iterations, arguments.quiet,
-            options_of(StateOptions, arguments),
-        )  # fmt: skip
+        serve(program, options)
     return 0
 
 
@@ -148,11 +137,8 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
 def explain(arguments: argparse.Namespace) -> int:
     """`ddlog explain`. Raises DDlogError."""
     from .explain import ExplainOptions, explain
-    from .options import options_of
-    from .placeoptions import input_places
 
-    places, engine = input_places(arguments), _engine(arguments)
-    options = options_of(ExplainOptions, arguments, input=places, engine=engine)
+    options = _launching(ExplainOptions, arguments)
     with _engines_stopped():
         explain(_compile(arguments), options)
     return 0
@@ -294,11 +280,14 @@ def _compile(
     return program
 
 
-def _engine(arguments: argparse.Namespace) -> EngineOptions:
+def _launching(kind: type[Launching], arguments: argparse.Namespace, **others: Any) -> Launching:
+    """The options of a command that opens a session. Raises DDlogError."""
     from ..sessions.engines import EngineOptions, parse_conf
     from .options import options_of
+    from .placeoptions import input_places
 
-    return options_of(EngineOptions, arguments, conf=parse_conf(arguments.conf))
+    engine = options_of(EngineOptions, arguments, conf=parse_conf(arguments.conf))
+    return options_of(kind, arguments, input=input_places(arguments), engine=engine, **others)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..core import Call, CheckedProgram, Expr, GroupBy, Head, Rule, Stratum, Var
-from ..core.clauses import expressions, positive
+from ..core.clauses import expressions
 from ..core.walk import descendants
 from ..errors.diagnostics import DDlogError
 from ..errors.why import LoopWithEffects
@@ -170,20 +170,14 @@ class Derivations:
                 least.update((relation, row) for row in (rows if exact else ()))
         return found, least
 
-    def of(self, facts: Collection[Fact], *, bases: bool = False) -> dict[Fact, list[Derivation]]:
-        """All derivations of each of some rows; or only the `bases`, which rest on given rows alone."""
+    def of(self, facts: Collection[Fact]) -> dict[Fact, list[Derivation]]:
+        """All derivations of each of some rows."""
         found: dict[Fact, list[Derivation]] = {fact: [] for fact in facts}
         for relation, rows in by_relation(found).items():
-            if not self.given(relation):
-                for case in self.cases(relation):
-                    if not bases or self._is_base(case):
-                        for fact, ways in self.by(case, [(relation, row) for row in rows]).items():
-                            found[fact] += ways
+            for case in () if self.given(relation) else self.cases(relation):
+                for fact, ways in self.by(case, [(relation, row) for row in rows]).items():
+                    found[fact] += ways
         return found
-
-    def _is_base(self, case: HeadCase) -> bool:
-        terms = positive(case.rule.body)
-        return all(self.given(each.relation) for each in terms)
 
     def by(self, case: HeadCase, facts: Iterable[Fact]) -> dict[Fact, list[Derivation]]:
         """The derivations by one rule, of those rows of its head that it gives."""

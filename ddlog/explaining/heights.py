@@ -7,11 +7,10 @@ its derivations.
 
 The search asks whether a row has a proof of at most a height h, and goes back from the row level by level. In
 such a proof, a row at level d has at most the height h - d. So a row that is known to be as low is not looked
-into, and at the last level only derivations from given rows count. If there is a proof, the search asks for
-the next lower height, until there is none:
+into. If there is a proof, the search asks for the next lower height, until there is none:
 
     level                0      1       2          bounds: heights of proofs that are known
-    is there height 3?   row    <= 2?   <= 1?      at level 2 a rule that reads given rows alone
+    is there height 3?   row    <= 2?   <= 1?
 """
 
 from __future__ import annotations
@@ -156,9 +155,6 @@ class Heights:
         come to."""
         level, seen, left = [goal], {goal: None}, asked
         while level and left > 0:
-            if left == 1:
-                self._search_bases([fact for fact in level if fact not in self.searched])
-                break
             self._search([fact for fact in level if fact not in self.searched])
             if self._bounds[goal] <= asked and self._bounds[goal] < UNKNOWN:
                 break
@@ -227,16 +223,6 @@ class Heights:
                         del left[fact]
                 if not left:
                     break
-
-    def _search_bases(self, facts: Sequence[Fact]) -> None:
-        """Looks for derivations of rows from given rows alone."""
-        for fact, ways in self.derivations.of(facts, bases=True).items():
-            for each in ways:
-                self._meet(rests_on(each.valuation))
-            height = min(map(self._bound, ways), default=UNKNOWN)
-            if height < self._bounds[fact]:
-                self._bounds[fact] = height
-                self._relax([up for up in self._readers.get(fact, ()) if up in self.searched])
 
     def _meet(self, facts: Iterable[Fact]) -> None:
         """Notes bounds of the heights of rows that are new, before their proofs are searched."""

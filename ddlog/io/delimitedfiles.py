@@ -35,6 +35,7 @@ _QUOTE = '"'
 _SPECIAL = re.compile('[,"\r\n]')
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
 _WIDE = 1 << 4000  # integers for whose digits Python takes the square of their number
+_MARK = b"\xef\xbb\xbf"  # of the order of bytes
 _HEAD = 1 << 16  # bytes of a large file in which its header is looked for
 _DELIMITERS = {";": ";", "\t": "tab", "|": "|", ",": ","}  # usual signs between cells, as options name them
 _HEADED = frozenset({"header", "map", "delimiter"})  # options of files that may have a header
@@ -48,7 +49,7 @@ def read_text(
     shape = shaped(shape, dialect, relation)
     if dialect.encoding != "utf-8":
         data = decode(data, dialect.encoding).encode()
-    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    start = len(_MARK) if data.startswith(_MARK) else 0
     if len(data) >= LARGE and shape.quote in ('"', ""):
         quick = _read_large(data, start, shape, relation, typedefs, reading)
         if quick is not None:
@@ -76,11 +77,16 @@ def _read_large(
         return None  # a quote that does not end, which Arrow takes for one that ends with the file
     for _ in range(shape.skip):
         start = data.find(b"\n", start) + 1 or len(data)
+    end = data.find(b"\n", start, start + _HEAD) + 1
+    if not end or (shape.quote and data.count(b'"', start, end) % 2):
+        return None  # a first line that is long, or whose last cell goes on
     try:
         order = _header_of(data[start : start + _HEAD], shape, relation, typedefs, reading)
     except (CellFault, FaultyFile):
         return None
-    start = start if order is None else data.find(b"\n", start) + 1 or len(data)
+    start = start if order is None else end
+    if data.startswith(_MARK, start):
+        return None  # Arrow leaves it out, wherever it begins to read
     if shape.quote and b'""' in data and any(is_optional_string(c.type) for c in relation.columns):
         return None
     width = len(relation.columns)

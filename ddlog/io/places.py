@@ -16,7 +16,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -145,7 +145,17 @@ def find_local(
                     raise DDlogError([errors.SeveralFiles(relation=file.relation, paths=both)])
             files += found.files
     present = {file.relation for file in files} | own
-    return FoundFacts(tuple(files), tuple(n for n in inputs if n not in present), tuple(ignored))
+    missing = tuple(name for name in inputs if name not in present)
+    return FoundFacts(tuple(_pipes_shared(files)), missing, tuple(ignored))
+
+
+def _pipes_shared(files: Iterable[FactFile]) -> Iterator[FactFile]:
+    """The files, of which several that are one pipe have what it gives in common."""
+    known: dict[str, Callable[[], bytes]] = {}
+    for file in files:
+        if file.fetch is not None and not file.url:
+            file = replace(file, fetch=known.setdefault(os.path.realpath(file.path), file.fetch))
+        yield file
 
 
 def shown(place: Place) -> str:

@@ -25,7 +25,6 @@ from ..io.files import FactFile
 from ..io.jsonfiles import json_writer
 from ..io.refusals import Refuse
 from ..lowering.builder import column
-from ..sessions.gaps import HostKind
 from ..sessions.hosts.host import Offer
 from ..sessions.hosts.inprocess import InProcessHost
 from ..sessions.hosts.inputrows import IncomingRows, file_rows
@@ -276,7 +275,7 @@ class RemoteHost(InProcessHost):
 
     def __init__(self, program: Program, runtime: RemoteRuntime) -> None:
         self.runtime = runtime
-        self.offer = Offer(HostKind.IN_PROCESS)
+        self.offer = Offer()
         self._program, self._typedefs = program, program.checked.typedefs
 
     def _read(self, file: FactFile, note: Callable[[str], None], refuse: Refuse | None) -> IncomingRows:

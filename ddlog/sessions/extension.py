@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.interrupt import deferred
 from ..errors.diagnostics import DDlogError
-from ..errors.sessions import InTransaction, NoFurtherChanges, TypeWithValues
+from ..errors.sessions import InTransaction, NoFurtherChanges, ProgramStays, TypeWithValues
 from .asking.demandbudget import facts_of, sparing
 from .collector import paused
 from .computedrelations import check_externs, kept_of, live_rows, may_be_whole, sparing_of, wanted_names
-from .gaps import Ability, check_offered
 from .hosts.host import here_of
 from .hosts.inprocess import InProcessHost
 from .persistence.durable import Durable
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
 def check_changeable(state: SessionState, in_transaction: bool) -> None:
     """Raises DDlogError if the program of a session cannot be another now."""
     state.check_open()
-    check_offered(state.host.offer.kind, Ability.OTHER_RULES)
+    if state.host.offer.frames is not None:
+        raise DDlogError([ProgramStays("it runs on Spark")])
     if in_transaction:
         raise DDlogError([InTransaction()])
     state.start()

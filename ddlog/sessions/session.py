@@ -28,10 +28,10 @@ from ..errors.lookups import RelationNotKept
 from ..errors.options import CannotBeCombined
 from ..errors.sessions import UncommittedChanges
 from ..errors.source import Source
+from ..errors.spark import NoFrameOfLookup
 from ..errors.state import NeedsState
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
-from .gaps import Ability, check_offered, refused
 from .hosts.host import Closable, Host, StreamHandle, frames_of
 from .hosts.on_spark import on_spark
 from .program import Program, check_delays
@@ -337,7 +337,7 @@ class Session(Inputs):
         declared, host = self._readable(relation), self.state.host
 
         def frame() -> DataFrame:
-            return frames_of(host, Ability.FRAMES_OUT).frame(declared.name)
+            return frames_of(host, "to_spark").frame(declared.name)
 
         stored = host.runtime.rows(declared.name)
         return RelationView(declared, stored, partial(self._contains, declared), self.typedefs, frame)
@@ -371,7 +371,8 @@ class Session(Inputs):
         self.state.start()
 
         def no_frame() -> DataFrame:
-            raise refused(host.offer.kind, Ability.LOOKUP_FRAMES)
+            frames_of(host, "to_spark")
+            raise DDlogError([NoFrameOfLookup()])
 
         relation = program.relations[index.relation]
         return IndexView(index, relation, host.runtime, self.typedefs, no_frame, self.state)
@@ -561,7 +562,7 @@ class Session(Inputs):
         parquet), at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. Earlier
         contents are replaced. Returns the folder or table."""
         declared = self._readable(relation)
-        return frames_of(self.state.host, Ability.WRITE).write(declared, place, format)
+        return frames_of(self.state.host, "write").write(declared, place, format)
 
     @in_turn
     def register_views(self, prefix: str = "") -> list[str]:
@@ -569,7 +570,7 @@ class Session(Inputs):
         name, in place of an older one. Returns the names. A view shows the last commit and does not change
         with the next one: call this again then."""
         self.state.check_open()
-        check_offered(self.state.host.offer.kind, Ability.FRAMES_OUT)
+        frames_of(self.state.host, "to_spark")
         kept = [name for name in self.program.names("output") if name in self.state.kept]
         frames = {name: self[name].to_spark() for name in kept}
         return register_views(frames, self.program.relations, prefix)

@@ -63,6 +63,12 @@ class SouffleActions:
     ) -> tuple[ast.SouffleRelation, ...]:
         return tuple(ast.SouffleRelation(name.span, name.value, attributes or (), words) for name in names)
 
+    def delta_decl(self, span: Span, names: Any, word: Lexeme, of: Lexeme) -> ast.Ignored:
+        """`.decl New = debug_delta(R)`: the rows of R that a round of Soufflé's evaluation has found."""
+        why = "rounds are not those of Soufflé"
+        self.found.append(errors.CannotTranslate(what=f"`{word.value}`", why=why, span=word.span))
+        return ast.Ignored(span, "")
+
     def choice(self, span: Span, *domains: Any) -> ast.Qualifier:
         listed = (
             each if isinstance(each, tuple) and not isinstance(each, Lexeme) else (each,) for each in domains

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def deep_recursion(depth: int = 20_000) -> Iterator[None]:
     """Room on Python's stack: by default for expressions that nest as deeply as is allowed."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, depth))
     try:
+        sys.setrecursionlimit(max(before, depth))
         yield
     finally:
         sys.setrecursionlimit(before)

@@ -69,10 +69,11 @@ class Struct(tuple[Any, ...], metaclass=_StructType):
         return dict(zip(self.__ddlog__.names, fields_of(self), strict=True))
 
     def __repr__(self) -> str:
-        shown = (
-            f"{name}={value!r}" for name, value in zip(self.__ddlog__.names, fields_of(self), strict=True)
-        )
-        return f"{type(self).__name__}({', '.join(shown)})"
+        named = zip(self.__ddlog__.names, fields_of(self), strict=True)
+        try:
+            return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in named])})"
+        except RecursionError:  # it is nested more deeply than Python shows
+            return f"{type(self).__name__}(…)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (*self.__ddlog__, tuple(self))

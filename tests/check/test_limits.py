@@ -230,7 +230,8 @@ def test_objects_are_nested_in_a_thousand_levels_and_refused_in_many_more(tmp_pa
             with pytest.raises(DDlogError, match="the value is nested too deeply"):
                 session.insert("In", (nested(100_000),))
             assert not session.commit()
-            assert len(list(session["Out"])) == 1
+            (row,) = session["Out"]
+            assert str(row).startswith("Out(t=Tree(x=1, below=Vec([Tree(x=1") and "…" in str(row)
 
 
 @pytest.mark.parametrize("digits", [1, 4000, 4001, 30000, 250_000])

@@ -13,6 +13,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.durability.background import Background
 
 from .. import trying
 from .test_cli import DDLOG
@@ -94,6 +95,24 @@ def test_the_state_is_closed_by_sigterm(place: Path) -> None:
         run.send_signal(signal.SIGTERM)
         assert (run.wait(timeout=60), run.stderr.read()) == (143, "terminated\n")
     with ddlog.compile(place / "p.dl").session(state=place / "s") as session:
+        assert list(session["Edge"].tuples()) == [(7777, 7778)]
+
+
+def test_an_interrupt_of_the_end_loses_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a session on a slow machine is interrupted by the signal that is raised again."""
+    program, stop = ddlog.compile(place / "p.dl"), Background.stop
+
+    def slowly(background: Background) -> None:
+        signal.raise_signal(signal.SIGINT)
+        stop(background)
+
+    session = program.session(state=place / "s", durability="exit")
+    session.insert("Edge", (7777, 7778))
+    session.commit()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Background, "stop", slowly)
+        session.close()
+    with program.session(state=place / "s") as session:
         assert list(session["Edge"].tuples()) == [(7777, 7778)]
 
 

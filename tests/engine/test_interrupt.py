@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
@@ -256,7 +257,7 @@ def test_a_signal_where_handlers_are_set_leaves_those_of_before(
 
 
 def test_ctrl_c_at_the_begin_of_a_question_gives_the_lock_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "setrecursionlimit", lambda depth: None)  # which such a Ctrl-C leaves high
+    limit = sys.getrecursionlimit()
     with ddlog.compile(KEYED).session() as session:
         session.commit()
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -266,6 +267,8 @@ def test_ctrl_c_at_the_begin_of_a_question_gives_the_lock_back(monkeypatch: pyte
         others.start()
         others.join(20)
         assert not others.is_alive()
+    gc.collect()
+    assert sys.getrecursionlimit() == limit
 
 
 def test_ctrl_c_between_the_log_and_the_change_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:

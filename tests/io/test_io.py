@@ -155,14 +155,25 @@ def test_quotes_are_read_alike_whatever_the_size(
     assert _same_for_large(tmp_path, monkeypatch, content)
 
 
-def _same_for_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> bool:
+@pytest.mark.parametrize(
+    "content", ["\ufeff\ufeffa\n", "x\n\ufeffa\n", '"x\n"\na\n', f"{' ' * 70_000}x\na\n"]
+)
+def test_a_text_begins_alike_whatever_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    assert _same_for_large(tmp_path, monkeypatch, content, relation("Reading", x=STRING))
+
+
+def _same_for_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, of: Relation = READING
+) -> bool:
     """Whether the reader of large files gives the rows or the errors of that of small ones."""
     answers = []
     for least in (1 << 40, 0):
         monkeypatch.setattr("ddlog.io.delimitedfiles.LARGE", least)
         try:
-            columns = read_facts(write(tmp_path / "Reading.csv", content), READING, TYPES)
-            answers.append(repr(list(columns.rows(READING))))
+            columns = read_facts(write(tmp_path / "Reading.csv", content), of, TYPES)
+            answers.append(repr(list(columns.rows(of))))
         except DDlogError as error:
             answers.append(str(error))
     return answers[0] == answers[1]
@@ -247,6 +258,17 @@ def test_what_a_pipe_gave_is_read_again_for_a_message(tmp_path: Path) -> None:
     program = ddlog.compile("input relation Node(id: u32, name: string) primary key (n) n.id")
     with program.session() as session, pytest.raises(DDlogError, match=r"Node.csv:3:1: Node already has"):
         session.load(pipe)
+    thread.join()
+
+
+def test_a_pipe_of_two_relations_gives_both_what_it_gives(tmp_path: Path) -> None:
+    pipe = tmp_path / "one.csv"
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=pipe.write_text, args=("1\n2\n",))
+    thread.start()
+    with ddlog.compile("input relation A(x: u32)\ninput relation B(x: u32)").session() as session:
+        session.load([f"A={pipe}", f"B={pipe}"])
+        assert list(session["A"].tuples()) == list(session["B"].tuples()) == [(1,), (2,)]
     thread.join()
 
 

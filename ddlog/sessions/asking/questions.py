@@ -136,7 +136,7 @@ class Questions:
         is asked again: whatever is wrong with it does not concern the commit, and an interrupt is acted on
         after it."""
         for form, standing in list(self._standing.items()):
-            if not self._host.offer.is_followed or not standing.inputs <= self._followed():
+            if self._host.offer.here is None or not standing.inputs <= self._followed():
                 self._drop(form)
                 continue
             own = {name: each for name, each in changes.items() if name in standing.inputs}

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.runtime import Batch, BudgetedRuntime, Delta, RowSet, Runtime
+from ...errors.diagnostics import DDlogError
+from ...errors.spark import NeedsSpark
 from ...values.rows import Row
-from ..gaps import Ability, HostKind, refused
 from ..pending import PendingChanges
 from .inputrows import IncomingRows
 
@@ -82,16 +83,13 @@ def _in_columns(program: Program, wanted: Sequence[str], demand: bool) -> Circui
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The abilities of a host. In process it has `here`, the runtime over fields; on Spark it has
-    `frames`."""
+    """The abilities of a host. In process it has `here`, the runtime over fields, whose batches hosts beside
+    take; on Spark it has `frames`."""
 
-    kind: HostKind
     failures: Callable[[], AbstractContextManager[None]] | None = None
     """Turns failures of the host inside into DDlogErrors, if it has any of its own."""
     shown: Callable[[Mapping[str, Delta]], dict[str, Delta]] = dict
     """Gives changes of the runtime as the session sees them."""
-    is_followed: bool = False
-    """Whether hosts beside take the batches that this one takes."""
     is_measured: bool = True
     """Whether commits can be measured, rule by rule."""
     lowered: Callable[[Program, Sequence[str], bool], Circuit] = _in_columns
@@ -152,11 +150,10 @@ def here_of(host: Host) -> InProcess:
     return host.offer.here
 
 
-def frames_of(host: Host, ability: Ability) -> Frames:
-    """The relations of a host on Spark as frames. Raises DDlogError in process, for an ability that is asked
-    for."""
+def frames_of(host: Host, asked: str) -> Frames:
+    """The relations of a host on Spark as frames. Raises DDlogError in process, for what is `asked` for."""
     if host.offer.frames is None:
-        raise refused(host.offer.kind, ability)
+        raise DDlogError([NeedsSpark(asked)])
     return host.offer.frames
 
 

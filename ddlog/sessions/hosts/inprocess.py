@@ -10,11 +10,12 @@ from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.machine import UNLIMITED, default_limit, processors
 from ...engine.runtime import Batch, ComparingRuntime, RowSet
+from ...errors.diagnostics import DDlogError
+from ...errors.spark import NeedsSpark
 from ...lowering.lower import lower_query
 from ...lowering.records import query_in_columns
 from ...values.layouts import Layouts
 from ...values.rows import Row
-from ..gaps import Ability, HostKind, refused
 from ..pending import PendingChanges, stored_changes
 from ..program import Program
 from ..results.records import RecordColumns, RecordRuntime, with_records
@@ -64,7 +65,7 @@ class InProcessHost:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         shown = self.runtime.shown if isinstance(self.runtime, RecordRuntime) else dict
         here = cast("InProcess", runtime)  # a runtime of tests may stand for it
-        self.offer = Offer(HostKind.IN_PROCESS, shown=shown, is_followed=True, budgeted=here, here=here)
+        self.offer = Offer(shown=shown, budgeted=here, here=here)
         self._program, self._typedefs = program, program.checked.typedefs
         # By identity, those asked last at the end.
         self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}
@@ -74,7 +75,7 @@ class InProcessHost:
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if is_frame(table):
-            raise refused(self.offer.kind, Ability.FRAMES_IN)
+            raise DDlogError([NeedsSpark("a Spark DataFrame")])
         return table_rows(self.runtime, declared, table, self._typedefs)
 
     def locate(

@@ -27,6 +27,7 @@ from ...durability.positions import POSITIONS, PositionRow
 from ...durability.records import Stored
 from ...durability.store import FileStore
 from ...durability.sums import weights_of
+from ...engine.interrupt import deferred
 from ...engine.weakly import weakly
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, ValueNotKept
@@ -204,13 +205,14 @@ class Durable(DurableState):
         return self.store.read_only
 
     def _close(self) -> None:
-        try:
-            self._background.stop()
-            if not self.read_only:
-                self._log.finish()
-                self._write_checkpoint()
-        finally:
-            self.store.close()
+        with deferred():  # a Ctrl-C in between, as one raised again after a while, would lose what waits
+            try:
+                self._background.stop()
+                if not self.read_only:
+                    self._log.finish()
+                    self._write_checkpoint()
+            finally:
+                self.store.close()
 
     def begin(self, state: SessionState, static: bool) -> Changes:
         from .resumption import resume

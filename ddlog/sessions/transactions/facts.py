@@ -11,8 +11,7 @@ from ...core import originals
 from ...engine.memory import given_back
 from ...errors.changes import KeyExists
 from ...errors.diagnostics import DDlogError
-from ..gaps import Ability, check_offered
-from ..hosts.host import LocatedFacts
+from ..hosts.host import LocatedFacts, frames_of
 from ..hosts.inputrows import column_rows
 from .inputs import with_places
 from .state import SessionState
@@ -83,7 +82,7 @@ def insert_file(
 def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:
     """Puts the rows of Spark DataFrames into the transaction. Raises DDlogError; then the transaction is
     empty."""
-    check_offered(state.host.offer.kind, Ability.LOAD_FRAMES)
+    frames_of(state.host, "load_frames")
     with transaction.loading():
         for name, frame in frames.items():
             declared = transaction.input(name)

@@ -28,17 +28,8 @@ def diagnosed(fault: RowFault) -> Diagnostic:
     if isinstance(span, SqlPlace):
         is_constraint = fault.message.startswith(BROKEN)
         return (ConstraintBroken if is_constraint else FaultInView)(fault.message, span=span)
-    row = ", ".join(
-        f"{name} = {_shown(value)}" for name, value in fault.row.items() if not name.startswith("$")
-    )
+    row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
     return FaultInRule(fault.message, fault.rule, row, span=span)
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)
-    except RecursionError:
-        return "…"
 
 
 def never_settled(

@@ -14,7 +14,6 @@ from ...errors.diagnostics import DDlogError
 from ...errors.excerpt import row_span
 from ...errors.source import Span
 from ...values.rows import Row
-from ..gaps import Ability
 from ..hosts.host import frames_of
 from ..hosts.inputrows import is_frame, key_value, row_change
 from ..pending import KeyedChanges, PendingChanges, primary_key
@@ -82,7 +81,7 @@ class Inputs:
         with self.transaction.changing(relation) as (declared, changes):
             if not is_frame(feed):
                 raise DDlogError([BadTable(declared.name, "a change feed is a Spark DataFrame")])
-            with frames_of(self.state.host, Ability.FRAMES_IN).feed(declared, feed) as sides:
+            with frames_of(self.state.host, "a Spark DataFrame").feed(declared, feed) as sides:
                 for incoming, sign in zip(sides, (-1, 1), strict=True):
                     changes.change(incoming.batch(), incoming.rows, sign)
 

@@ -27,7 +27,6 @@ from ...errors.sessions import NestedTooDeeply, SessionClosed
 from ...errors.state import StateOfParent
 from ...errors.unknown import unknown_relation
 from ...values.rows import Row, has_plain_columns, row_taker
-from ..gaps import Ability
 from ..hosts.host import Host, frames_of
 from ..program import Program
 from ..results.views import Changes
@@ -121,6 +120,7 @@ class Diagnosing(Generic[T]):
     def __init__(self, state: SessionState, given: T) -> None:
         """`given` is the value that `with … as` binds."""
         self._state, self._failures, self._given = state, state.host.offer.failures, given
+        self._depth = RECURSION_DEPTH
 
     def __enter__(self) -> T:
         self._depth = sys.getrecursionlimit()
@@ -144,8 +144,15 @@ class Diagnosing(Generic[T]):
                 self._state.diagnose(failure)
             raise
         finally:
-            if self._depth < RECURSION_DEPTH:
-                sys.setrecursionlimit(self._depth)
+            self._lower()
+
+    def _lower(self) -> None:
+        """Brings Python's limit of recursion back to what it was."""
+        if self._depth < RECURSION_DEPTH:
+            sys.setrecursionlimit(self._depth)
+            self._depth = RECURSION_DEPTH
+
+    __del__ = _lower  # after a Ctrl-C between the beginning of a `with` and its block
 
 
 class SessionState:
@@ -315,7 +322,7 @@ class SessionState:
         return Changes(deltas, self.program.relations, self.typedefs, self._delta_frame, self._texts)
 
     def _delta_frame(self, delta: Delta) -> DataFrame:
-        return frames_of(self.host, Ability.FRAMES_OUT).delta_frame(delta)
+        return frames_of(self.host, "to_spark").delta_frame(delta)
 
     def diagnosing(self) -> Diagnosing[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors. Values may be nested as deeply

@@ -81,9 +81,7 @@ class BatchHost(SparkHost):
         self._reader = FactReader(self.spark, codec, self._typedefs, lazily=True)
 
     def _offer(self) -> Offer:
-        return Offer(
-            self.kind, self.failures, is_measured=False, lowered=self._lowered, frames=BatchFrames(self)
-        )
+        return Offer(self.failures, is_measured=False, lowered=self._lowered, frames=BatchFrames(self))
 
     def pending(self, declared: Relation) -> PendingChanges:
         # Nothing was there before, and nothing is compared.

@@ -15,14 +15,20 @@ from ...engine.machine import UNLIMITED, default_limit
 from ...engine.runtime import Batch, RowSet
 from ...engine.spark.settings import is_connect
 from ...errors.diagnostics import DDlogError, warn
-from ...errors.spark import BadRecord, ExecutorsRemoved, StateInDriver, TooLittleOverhead
+from ...errors.spark import (
+    BadRecord,
+    ExecutorsRemoved,
+    NoExternTypes,
+    SkipsNoRows,
+    StateInDriver,
+    TooLittleOverhead,
+)
 from ...io.files import FactFile
 from ...io.formats import FORMATS
 from ...io.places import Place
 from ...io.read import read_facts
 from ...io.rowplaces import placed_rows
 from ...lowering.lower import lower_query
-from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.hosts.host import FactSource, Host, LocatedFacts, Offer
 from ...sessions.hosts.inputrows import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.pending import PendingChanges, stored_changes
@@ -61,7 +67,7 @@ def open_host(
     DDlogError."""
     for each in program.checked.typedefs.values():
         if each.extern is not None:
-            check_offered(HostKind.SPARK, Ability.EXTERN_TYPES, each.name)
+            raise DDlogError([NoExternTypes(each.name)])
     session = open_session() if spark is None else spark
     from ...engine.spark.runtime import SparkRuntime
 
@@ -106,9 +112,9 @@ class SparkHost:
         """`made` makes the runtime, given what tells failures outside of epochs."""
         runtime = self.runtime = made(guard=self.failing)
         self.spark: SparkSession = runtime.spark
-        self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
+        self.is_connect = is_connect(runtime.spark)
         master = runtime.spark.conf.get("spark.master", None) or ""
-        self._is_local = self.kind is HostKind.SPARK and master.startswith("local")
+        self._is_local = not self.is_connect and master.startswith("local")
         self.program, self._typedefs = program, program.checked.typedefs
         self.codec = codec
         self._reader = FactReader(runtime.spark, codec, self._typedefs)
@@ -116,7 +122,6 @@ class SparkHost:
 
     def _offer(self) -> Offer:
         return Offer(
-            self.kind,
             self.failures,
             lowered=self._lowered,
             budgeted=self.runtime,
@@ -217,10 +222,8 @@ class SparkHost:
         DDlogError."""
         files = _short_files(found, declared.name)
         if files is None:
-            check_offered(self.offer.kind, Ability.SKIP_ROWS)
-        parts = [
-            file_rows(self.runtime, declared, each, self._typedefs, note, refuse) for each in files or ()
-        ]
+            raise DDlogError([SkipsNoRows()])
+        parts = [file_rows(self.runtime, declared, each, self._typedefs, note, refuse) for each in files]
         rows = [row for part in parts for row in part.rows()]
         return IncomingRows(partial(self.runtime.batch, declared.name, rows), lambda: rows)
 

@@ -22,9 +22,8 @@ from ...engine.interrupt import deferred
 from ...engine.runtime import Batch
 from ...engine.spark.tables import LocalTable
 from ...engine.weakly import weakly
-from ...errors.diagnostics import system_errors
-from ...errors.state import CannotUseState
-from ...sessions.gaps import Ability, check_offered
+from ...errors.diagnostics import DDlogError, system_errors
+from ...errors.state import CannotUseState, StateNeedsClassicSpark
 from ...sessions.options import SessionOptions
 from ...sessions.persistence.durable import check_keepable
 from ...sessions.persistence.initialchanges import window_contents
@@ -61,8 +60,8 @@ def open_durable(
 ) -> FolderDurable:
     """The state in a folder, for a session that computes these relations; `fill` not None: with rows that are
     migrated. Raises DDlogError."""
-    if local_folder(place) is None:
-        check_offered(host.kind, Ability.STATE, place)
+    if host.is_connect and local_folder(place) is None:
+        raise DDlogError([StateNeedsClassicSpark(place)])
     windows = kept_windows(program, computed, host.runtime.circuit)
     check_keepable(program, computed, windows.relations.values())
     host.runtime.remember(windows.nodes)
