@@ -12,9 +12,8 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   interrupts.
 - The random circuits also have recursions with groups and negations inside. Where one does not settle, both
   evaluations end with the same error, and the epoch leaves no trace.
-- `tests/engine/test_machine.py`: the dataflow machines against the reference evaluation.
 - `tests/circuits/`: random circuits built in Python, with delays, cycles, nested time and negative weights:
-  the runtime against the reference evaluation and the machines, and Q^Δ against D ∘ Q ∘ I.
+  the runtime against the reference evaluation, and Q^Δ against D ∘ Q ∘ I.
 - `tests/engine/test_ranks.py`: *distinct* in a recursion against its statements in plain Python.
 - `tests/engine/test_paths.py`: values and ranks of recursions over paths against rounds in plain Python.
 - `tests/engine/test_time.py`: timelines in columns against the law of product time.
