@@ -29,10 +29,8 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   the definition. With
   `DDLOG_TEST_TAKEN=N` in the environment, such epochs come before those of every test, and thresholds are
   low.
-- `tests/programs/test_programs_random.py`: the programs of `programs/`, with random changes of their facts,
-  against plain Python written for each.
-- `tests/programs/test_command_programs.py`: the large programs that a command file runs, in-process and
-  from scratch, and one of them against plain Python, also with random changes.
+- `tests/programs/test_programs.py`: the programs of `programs/`; after random changes of their facts against
+  sessions that begin with the rows which are left, and the large ones that a command file runs from scratch.
 - `tests/programs/test_corpus.py`: small programs in files, on both evaluations, with their changes cut into
   commits in several ways.
 - `tests/engine/test_shards.py`, `tests/programs/test_in_shards.py`: one, two, three and seven workers against
