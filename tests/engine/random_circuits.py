@@ -290,6 +290,7 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
 
     if draw(st.integers(0, 2)) == 0:
         sets["K"] = known["K"] = (top.add(Constant(((0, 1), (1, 2)), schema(2))), 2)
+        outputs["K"] = 2
     if draw(st.integers(0, 2)) == 0:
         known["J"] = (top.add(draw(rule(known, sets, 2, most))), 2)
         outputs["J"] = 2
