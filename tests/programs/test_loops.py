@@ -13,6 +13,7 @@ from ddlog.engine import interrupt, memory
 from ddlog.engine.inprocess.recursion.freshrounds import FreshRoundsEpoch
 
 from ..engine.reference_runtime import by_definition
+from ..taking import taking
 
 NODES = 9
 EPOCHS = 10
@@ -332,10 +333,11 @@ loop Rounds rounds 6 {
 """
 
 
-def test_groups_are_visited_again_in_later_rounds() -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_are_visited_again_in_later_rounds(seed: int) -> None:
     """A member that comes in an early round changes the groups of all later ones in which others come and go,
-    also where as many come as go."""
-    with ddlog.compile(GROUPS).session(maintain="always") as session:
+    also where as many come as go, and where epochs are taken back between."""
+    with taking(seed, 4 if seed else 0), ddlog.compile(GROUPS).session(maintain="always") as session:
         session.insert("Come", (2, 1, 5), (3, 1, 7))
         session.insert("Go", (3, 1, 5), (5, 1, 7))
         session.commit()
