@@ -4,8 +4,7 @@ Where to look:
 
 - Z-sets, row expressions, nodes of circuits: zset.py, schema.py, circuit.py, operators/ (a family of
   operators a file)
-- the definition of every operator, as naive code; the same by messages between state machines:
-  reference.py; tests/engine/machine.py
+- the definition of every operator, as naive code: reference.py
 - a circuit becomes a circuit of changes: incremental.py
 - circuits become smaller: passes/
 - the stages of a join, and its order by means; derived columns as keys: planner.py; derivedcolumns.py

@@ -12,9 +12,8 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   interrupts.
 - The random circuits also have recursions with groups and negations inside. Where one does not settle, both
   evaluations end with the same error, and the epoch leaves no trace.
-- `tests/engine/test_machine.py`: the dataflow machines against the reference evaluation.
 - `tests/circuits/`: random circuits built in Python, with delays, cycles, nested time and negative weights:
-  the runtime against the reference evaluation and the machines, and Q^Δ against D ∘ Q ∘ I.
+  the runtime against the reference evaluation, and Q^Δ against D ∘ Q ∘ I.
 - `tests/engine/test_ranks.py`: *distinct* in a recursion against its statements in plain Python.
 - `tests/engine/test_paths.py`: values and ranks of recursions over paths against rounds in plain Python.
 - `tests/engine/test_time.py`: timelines in columns against the law of product time.
@@ -30,10 +29,8 @@ means `engine/reference.py`: dictionaries and naive iteration. It is never optim
   the definition. With
   `DDLOG_TEST_TAKEN=N` in the environment, such epochs come before those of every test, and thresholds are
   low.
-- `tests/programs/test_programs_random.py`: the programs of `programs/`, with random changes of their facts,
-  against plain Python written for each.
-- `tests/programs/test_command_programs.py`: the large programs that a command file runs, in-process and
-  from scratch, and one of them against plain Python, also with random changes.
+- `tests/programs/test_programs.py`: the programs of `programs/`; after random changes of their facts against
+  sessions that begin with the rows which are left, and the large ones that a command file runs from scratch.
 - `tests/programs/test_corpus.py`: small programs in files, on both evaluations, with their changes cut into
   commits in several ways.
 - `tests/engine/test_shards.py`, `tests/programs/test_in_shards.py`: one, two, three and seven workers against

@@ -98,9 +98,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Says how long the tests may take, before their modules are imported, and declares their marks. No
-    example of a property has a deadline: on a machine that does more, any may miss it."""
+    example of a property has a deadline: on a machine that does more, any may miss it. A property that does
+    not say how many examples it takes is a small one."""
     trying.is_long = config.getoption("--long")
-    settings.register_profile("without deadlines", deadline=None)
+    examples = trying.longer(30, 1000)
+    settings.register_profile("without deadlines", deadline=None, max_examples=examples)
     settings.load_profile("without deadlines")
     gc.disable()
     config.addinivalue_line("markers", "long: the test is part of the long form only")

@@ -9,7 +9,7 @@
     DDLOG_BENCH_DATA=FOLDER python tests/bench/run.py galen crdt
                                                      those over published facts, which FOLDER has
     python tests/bench/run.py spark                  those on Spark, which are not part of everything
-    python tests/bench/run.py spark large epochs     some of them
+    python tests/bench/run.py spark large update     some of them
 
 A workload is timed as a whole process, `ddlog run PROGRAM --input FACTS --sizes`, from the start of Python to
 the printed sizes; inputs are made once and kept in --cache. Soufflé's figures were taken on a machine of the
@@ -333,13 +333,7 @@ def on_spark(options: Options, failures: list[str]) -> dict[str, Any]:
     """Run the benchmarks on Spark that are named after "spark", or all."""
     from spark.report import NAMES, Settings, run_spark
 
-    settings = Settings(
-        options.scale == "full",
-        options.runs,
-        options.verify,
-        options.cache,
-        lambda workload: facts_of(workload, options),
-    )
+    settings = Settings(options.scale == "full", options.cache)
     return run_spark(options.names[1:] or NAMES, settings, failures)
 
 

@@ -3,9 +3,8 @@
     python tests/bench/sweep.py                      six workloads, as a table and the verdicts
     python tests/bench/sweep.py sparse taint         some of them, and of others
     python tests/bench/sweep.py --growing            commits that only insert, up to 100 times what is there
-    python tests/bench/sweep.py --svg FILE           a plot of the same figures, too
-    python tests/bench/sweep.py --json FILE          the figures as JSON; --from FILE… makes the table and the
-                                                     plot of such files, without measuring
+    python tests/bench/sweep.py --json FILE          the figures as JSON; --from FILE… makes the table of
+                                                     such files, without measuring
     python tests/bench/sweep.py --scale tiny         does it all work?
 
 A session loads a workload, and deletes random rows of it and inserts them again, more and more of them, up to
@@ -28,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 from incremental import PROGRAMS, as_rows
-from sweepplot import plot
 from sweepwork import OTHERS, SIX, Swept
 from tabular import table
 from workloads import Ints, Random, Relations, np, write
@@ -226,7 +224,6 @@ def main() -> None:
     parser.add_argument("--growing", action="store_true")
     parser.add_argument("--scale", choices=("full", "tiny"), default="full")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--svg", type=Path)
     parser.add_argument("--from", dest="files", type=Path, nargs="+", default=[])
     options = parser.parse_args()
     cells = [Cell(**each) for file in options.files for each in json.loads(file.read_text())]
@@ -236,8 +233,6 @@ def main() -> None:
                 cells += swept(workload, options.scale, options.growing)
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in cells], indent=1))
-    if options.svg:
-        options.svg.write_text(plot(cells), encoding="utf-8")
     if not cells:
         sys.exit(f"no workload has such a name; there are: {', '.join(each.name for each in WORKLOADS)}")
     print(report(cells))

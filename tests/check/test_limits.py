@@ -17,7 +17,7 @@ from ddlog.types import BigInt
 from ddlog.values.cells import integer_of
 from ddlog.values.numbers import decimal
 
-DEEP = 3000
+DEEP = 1500
 T = "CREATE TABLE t (a INTEGER NOT NULL, b INTEGER NOT NULL);\n"
 
 

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import assume, given
 
 from ddlog.circuits import Circuit, Stream
-from ddlog.circuits.runnable import InputContents, Runnable
+from ddlog.circuits.runnable import Runnable
 from ddlog.engine import zset
 from ddlog.engine.zset import Zset
 from ddlog.errors.circuits import NeverZero
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.recursion import IterationLimitReached, RecursionRepeats
 
-from ..engine.machine import Machine
 from ..trying import trying
 from .random_streams import TYPES, Epoch, circuits, epochs
 
@@ -43,8 +42,6 @@ def stepped(circuit: Runnable, given: list[Epoch]) -> list[dict[str, Zset]]:
 def test_a_session_has_the_values_of_each_time(circuit: Circuit, given: list[Epoch]) -> None:
     values = settled(circuit, given)
     assert stepped(circuit, given) == values
-    machine = Machine(circuit.network())
-    assert [machine.step(each) for each in given] == values
 
 
 def test_a_step_reads_a_join_of_a_fixpoint_that_ignores_its_relation_as_a_set() -> None:
@@ -74,12 +71,6 @@ def test_the_incremental_version_is_d_after_the_circuit_after_i(circuit: Circuit
     incremental = circuit.incremental()
     changes = settled(incremental, given)
     assert stepped(incremental, given) == changes
-    machine = Machine(incremental.shown, True)
-    contents = InputContents(incremental)
-    for each, change in zip(given, changes, strict=True):
-        legal = contents.changes(each, 0)
-        assert machine.step(legal) == change
-        contents.keep(legal)
     values = settled(circuit, integrated(given))
     before: dict[str, Zset] = {}
     for value, change in zip(values, changes, strict=True):

@@ -289,7 +289,11 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
         return build.add(Distinct(build.add(Sum(tuple(parts), schema(arity))), schema(arity)))
 
     if draw(st.integers(0, 2)) == 0:
+        sets["K"] = known["K"] = (top.add(Constant(((0, 1), (1, 2)), schema(2))), 2)
+        outputs["K"] = 2
+    if draw(st.integers(0, 2)) == 0:
         known["J"] = (top.add(draw(rule(known, sets, 2, most))), 2)
+        outputs["J"] = 2
     joins = [draw(rule(known, sets, 2, most)) for _ in range(draw(st.integers(1, 2)))]
     sets["P"] = known["P"] = (relation(top, joins, 2), 2)
 

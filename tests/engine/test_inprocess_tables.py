@@ -114,6 +114,15 @@ def test_a_table_of_some_rows_numbers_them_anew(
     assert [table.row(at) for at in range(table.size)] == every
 
 
+def test_a_table_that_begins_with_packed_rows_has_their_layout() -> None:
+    """Rows of zeros are packed as a table without rows is."""
+    zero, other = RowTable(1), RowTable(1)
+    zero.insert([np.array([0])], 1)
+    other.insert(zero.later_at(np.array([0])), 1)
+    assert other.layout is zero.layout
+    assert other.only(np.array([0])).row(0) == (0,)
+
+
 def test_layouts_share_out_spare_bits() -> None:
     layout = fit([(0, 1), (-3, 100)])
     assert layout is not None

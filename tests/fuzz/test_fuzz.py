@@ -18,7 +18,7 @@ from .mutating import mutated
 from .serving import Server
 
 FOUND_FILES = sorted(FOUND.iterdir())
-INPUTS = 40  # of each kind
+INPUTS = 15  # of each kind
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def server() -> Iterator[Server]:
     server.close()
 
 
-@pytest.mark.parametrize("count", [longer(15, 3000)])
+@pytest.mark.parametrize("count", [longer(8, 3000)])
 def test_a_state_in_a_file_that_lies_is_used_or_refused(count: int, server: Server, tmp_path: Path) -> None:
     """Each is described, checked, exported, opened by sessions, which go on with it, and compacted."""
     lies.begun(tmp_path / "whole")
@@ -47,7 +47,7 @@ def test_a_state_in_a_file_that_lies_is_used_or_refused(count: int, server: Serv
             assert not wrong, f"seed {seed}: {told}: {words}: {wrong}"
 
 
-@pytest.mark.parametrize("count", [longer(25, 3000)])
+@pytest.mark.parametrize("count", [longer(12, 3000)])
 def test_a_state_in_a_folder_that_lies_is_described_or_refused(
     count: int, server: Server, tmp_path: Path
 ) -> None:

@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 
 from ddlog.values import Set, Vec
 
-from .naivesql import Queries, View
-
 Env: TypeAlias = dict[str, Any]
 Row: TypeAlias = tuple[Any, ...]
 Contents: TypeAlias = Mapping[str, Mapping[tuple[Any, ...], int]]
@@ -186,21 +184,6 @@ class Program:
             if made.kind != "stream":
                 self.tables[made.name] = made.types
                 self.tables[f"{made.name}-1"] = made.types
-        self.views = {"V": self._view()} if chance.random() < 0.3 else {}
-
-    def _view(self) -> View:
-        tables = {"Num": "nn", "Tag": "ns", "May": "os", "Bag": "sn"}
-        tables |= {each.name: each.types for each in self.derived if each.kind != "stream"}
-        names = {"Num": "ab", "Tag": "as", "May": "os", "Bag": "sa"}
-        columns = {
-            name: list(zip(names.get(name, [f"c{i}" for i in range(len(types))]), types, strict=True))
-            for name, types in tables.items()
-            if set(types) <= set("nsoc")
-        }
-        known = {
-            name: [(each, "n" if of == "c" else of) for each, of in pairs] for name, pairs in columns.items()
-        }
-        return Queries(self.chance, known).view()
 
     @property
     def text(self) -> str:
@@ -220,7 +203,7 @@ class Program:
         found |= windows({name: dict(rows) for name, rows in inputs.items()}, before[-1] if before else {})
         for each_derived in self.derived:
             found[each_derived.name] = each_derived.rows(found)
-        return found | {name: view.rows(found) for name, view in self.views.items()}
+        return found
 
     def lasting(self) -> set[str]:
         """The relations that follow from no window: those of which one can ask on demand."""

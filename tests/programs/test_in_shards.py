@@ -26,7 +26,7 @@ from ddlog.spark.types.closures import column_types
 from ..engine.threads import in_threads
 from ..spark.alike import printed, update_file
 from ..state import test_windows as windows
-from ..trying import trying
+from ..trying import longer, trying
 from .test_corpus import CORPUS, NAMES
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -83,7 +83,7 @@ def test_a_session_that_ends_leaves_nothing_open() -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", longer(sorted({"loops", *NAMES[::4]}), NAMES))
 def test_a_program_of_the_corpus(name: str) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")
     alike(

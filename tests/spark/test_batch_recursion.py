@@ -94,7 +94,7 @@ def are_gone(processes: set[int]) -> bool:
     return not workers() & processes
 
 
-@pytest.mark.parametrize("most", [IN_DRIVER, 60, 0])
+@pytest.mark.parametrize("most", longer([60, 0], [IN_DRIVER, 60, 0]))
 def test_recursions_give_the_same_wherever_they_are(
     spark: SparkSession, expected: dict[str, list[Any]], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

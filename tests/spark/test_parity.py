@@ -19,7 +19,6 @@ from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
-from ..programs.programs_oracle import ORACLES, PROGRAMS
 from ..programs.random_programs import (
     edges,
     grouping_programs,
@@ -28,6 +27,7 @@ from ..programs.random_programs import (
     timed_transactions,
     transactions,
 )
+from ..programs.test_programs import PROGRAMS, WITH_FACTS
 from ..programs.test_windows import EPOCHS
 from ..programs.test_windows import PROGRAMS as WINDOWS
 from ..trying import longer
@@ -53,7 +53,7 @@ def transcript(program: Program, session: Session, name: str) -> list[str]:
 BY_DRIVER = ("call_graph", "points_to", "routes")
 # The long form has these, too: they take long, and their forms are those of the others.
 ALIKE = ("call_graph", "holdings", "network", "package_deps", "same_generation")
-NAMES = longer(sorted(set(ORACLES) - set(ALIKE)), sorted(ORACLES))
+NAMES = longer(sorted(set(WITH_FACTS) - set(ALIKE)), WITH_FACTS)
 CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_WORKERS) for name in NAMES]
 
 

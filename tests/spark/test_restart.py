@@ -24,6 +24,7 @@ from ddlog.spark.streaming.epochs import StreamBatch, StreamEpochs
 from ddlog.spark.streaming.inputchange import InputChange
 from ddlog.spark.streaming.stream import epochs_of
 
+from ..trying import longer
 from .streaming import PATHS, WINDOWED, Source, Told, closure, contents, edge, edges, program, run_once
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ POINTS = {
 }
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    "point", longer(["before it is written", "when it is written", "before Spark knows"], list(POINTS))
+)
 def test_a_crash_loses_and_repeats_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:

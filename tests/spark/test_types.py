@@ -174,7 +174,7 @@ def same(a: Any, b: Any) -> bool:
 def test_arrow_gives_back_what_it_got(type: Type) -> None:
     of = column(type)
 
-    @trying(25)
+    @trying(10)
     @given(st.lists(values_of(type), max_size=5))
     def check(values: list[Any]) -> None:
         array = CODEC.encode(of, values)

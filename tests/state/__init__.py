@@ -2,7 +2,6 @@
 
 `test_same.py` compares sessions that are closed and opened after any epoch with sessions that never end, on
 random transactions with keys, multisets, streams, delays, windows, recursion, groups and negation.
-`test_crashes.py` lets runs end at each fifth write (`--long`: each).
 
 **Crashes.** `recording.py` records what a session writes: SQLite's side by a VFS of `apsw`, the output folder
 by a shim. `disk.py` makes of the first N events the folders that a crash can leave: all that was written,

@@ -477,6 +477,7 @@ class RowTable(Unread):
         if self._layout is None:
             return None
         if isinstance(columns, PackedColumns) and columns.layout is self._layout:
+            self._untouched = False
             return columns.words
         if not self._untouched or not self.arity:
             words, misfits = self._layout.pack(columns, length)

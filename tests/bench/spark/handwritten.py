@@ -13,25 +13,18 @@ that is known with what is new instead of the anti join (20 s).
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyspark.sql import functions as F
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 Step: TypeAlias = "Callable[[DataFrame, DataFrame | None, DataFrame, int], DataFrame]"
 """Derived rows, from the new rows, the rows known before, both together, and the number of new rows."""
 
 MERGE = 4  # iterations after which the parts of what is known become one
 SMALL = 300_000  # rows up to which a side of a join is broadcast
-
-
-def read(spark: SparkSession, facts: Path, relation: str, *columns: str) -> DataFrame:
-    """The rows of a facts file."""
-    schema = ", ".join(f"{column} INT" for column in columns)
-    return spark.read.csv(str(facts / f"{relation}.facts"), sep="\t", schema=schema)
 
 
 class Parts:
@@ -99,24 +92,8 @@ def broadcast(frame: DataFrame, rows: int) -> DataFrame:
     return F.broadcast(frame) if rows <= SMALL else frame
 
 
-def closure(spark: SparkSession, facts: Path) -> DataFrame:
-    """The pairs of the transitive closure."""
-    edges = read(spark, facts, "Edge", "x", "y")
-    steps = F.broadcast(edges.select(F.col("x").alias("y"), F.col("y").alias("z")).cache())
-
-    def step(new: DataFrame, before: DataFrame | None, known: DataFrame, count: int) -> DataFrame:
-        return new.join(steps, "y").select("x", F.col("z").alias("y"))
-
-    return fixpoint(edges, step)
-
-
-def reach(spark: SparkSession, facts: Path) -> DataFrame:
-    """The nodes that the sources reach."""
-    return reached(read(spark, facts, "Edge", "x", "y"), read(spark, facts, "Source", "x"))
-
-
 def reached(Edge: DataFrame, Source: DataFrame) -> DataFrame:
-    """The same from DataFrames."""
+    """The nodes that the sources reach."""
     edges = Edge.cache()
 
     def step(new: DataFrame, before: DataFrame | None, known: DataFrame, count: int) -> DataFrame:
@@ -152,39 +129,6 @@ def components(Edge: DataFrame) -> DataFrame:
     return parts.frames[0]
 
 
-def andersen(spark: SparkSession, facts: Path) -> DataFrame:
-    """Points-to pairs. The rules for loads and stores use them twice: what is new joins all that is known in
-    the one place, and what was known before it in the other."""
-    assign = F.broadcast(read(spark, facts, "Assign", "y", "z").cache())
-    load = F.broadcast(read(spark, facts, "Load", "y", "x").cache())
-    store = F.broadcast(read(spark, facts, "Store", "y", "x").cache())
-
-    def points(frame: DataFrame, pointer: str, target: str) -> DataFrame:
-        return frame.select(F.col("y").alias(pointer), F.col("x").alias(target))
-
-    def step(new: DataFrame, before: DataFrame | None, known: DataFrame, count: int) -> DataFrame:
-        loaded = broadcast(load.join(points(new, "x", "z"), "x").select("y", "z"), count)
-        stores = broadcast(store.join(points(new, "y", "z"), "y").select("x", "z"), count)
-        found = [
-            assign.join(points(new, "z", "x"), "z").select("y", "x"),
-            points(known, "z", "w").join(loaded, "z").select("y", "w"),
-            points(known, "x", "w").join(stores, "x").select("z", "w"),
-        ]
-        if before is not None:
-            loads = load.join(points(before, "x", "z"), "x")
-            stored_to = store.join(points(before, "y", "z"), "y")
-            found.append(loads.join(broadcast(points(new, "z", "w"), count), "z").select("y", "w"))
-            found.append(stored_to.join(broadcast(points(new, "x", "w"), count), "x").select("z", "w"))
-        return union(found)
-
-    return fixpoint(read(spark, facts, "AddressOf", "y", "x"), step, sized=True)
-
-
-PROGRAMS: dict[str, Callable[[SparkSession, Path], DataFrame]] = {
-    "tc": closure,
-    "reach": reach,
-    "andersen": andersen,
-}
 OVER_FRAMES: dict[str, Callable[..., DataFrame]] = {"components": components, "reach": reached}
 CONF = {
     "spark.sql.shuffle.partitions": "2",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
 from collections.abc import Sequence
@@ -116,35 +115,3 @@ def used(processes: Sequence[int]) -> Used:
         written += next(int(line.split()[1]) for line in lines if line.startswith("wchar"))
         busy += sum(map(int, Path(f"/proc/{process}/schedstat").read_text().split()[:2]))
     return Used(time.perf_counter(), len(processes), written, busy / 1e9)
-
-
-@dataclass(frozen=True)
-class Held:
-    """The memory of a session: cached parts, their MiB in memory and on disk, MiB of live Java objects,
-    and MiB of the two processes, and of those of workers, as the system sees them."""
-
-    cached: int
-    storage_mib: float
-    heap_mib: float
-    java_mib: float
-    python_mib: float
-    workers_mib: float
-
-
-def held(spark: Any) -> Held:
-    """The memory that a classic session holds, after a garbage collection in Java and in Python."""
-    gc.collect()
-    context = spark.sparkContext
-    for _ in range(2):  # the first tells Spark what nothing refers to; it lets go of that in the background
-        context._jvm.System.gc()
-        time.sleep(0.5)
-    runtime = context._jvm.java.lang.Runtime.getRuntime()
-    stored = list(context._jsc.sc().getRDDStorageInfo())
-    return Held(
-        len(stored),
-        sum(each.memSize() + each.diskSize() for each in stored) / MIB,
-        (runtime.totalMemory() - runtime.freeMemory()) / MIB,
-        resident(java_process()),
-        resident(os.getpid()),
-        sum(map(resident, workers())),
-    )
