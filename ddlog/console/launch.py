@@ -25,7 +25,6 @@ from ..sessions.options import SessionOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
-from ..spark.streaming.places import local_path, prepare, state_place
 from .options import NO_STATE, StateOptions, check_state_options
 from .progress import ProgressLine
 from .statefile import check_input
@@ -59,7 +58,11 @@ def launch(
             asks_for_spark = f"the state {state.state}"
         else:
             options = replace(options, engine="in-process")
-    directory = None if state.checkpoint is None else local_path(state.checkpoint)
+    directory = None
+    if state.checkpoint is not None:
+        from ..spark.streaming.places import local_path, prepare, state_place
+
+        directory = local_path(state.checkpoint)
     if directory is not None and open_to_all and options.engine == "auto":
         if (directory / "state").exists():
             options = replace(options, engine="in-process")
