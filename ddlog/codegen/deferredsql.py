@@ -60,7 +60,8 @@ class _DeferredSql:
         return _filled(self._checked, texts), TOO_LONG
 
     def _written(self, checked: bool) -> str:
-        from .sql import MAX_LENGTH, NoSqlForm, NumberText, SqlWriter
+        from .sql import MAX_LENGTH, SqlWriter
+        from .sqlnumbers import NoSqlForm, NumberText
 
         writer = SqlWriter(self._functions)
         write = writer.overflowing if checked else writer.stored
