@@ -7,11 +7,11 @@ others. The names of variables, and of columns but those of inputs and outputs, 
 
 from __future__ import annotations
 
+from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 

@@ -13,7 +13,6 @@ import ctypes
 import functools
 import mmap
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from gc import get_referents
 from pathlib import Path
@@ -54,8 +53,10 @@ def _pieces(array: Array) -> Iterator[tuple[int, int]]:
 def takes_arrays(directory: str | Path) -> bool:
     """Whether this system can move arrays to a folder: one that this process may write to, on a disk and not
     in memory."""
+    from tempfile import TemporaryFile
+
     try:
-        with tempfile.TemporaryFile(dir=directory), open("/proc/self/mountinfo") as mounts:
+        with TemporaryFile(dir=directory), open("/proc/self/mountinfo") as mounts:
             device = os.stat(directory).st_dev
             number = f"{os.major(device)}:{os.minor(device)}"
             kinds = {each[2]: each[each.index("-") + 1] for each in map(str.split, mounts)}
@@ -67,8 +68,10 @@ def takes_arrays(directory: str | Path) -> bool:
 def local_folder() -> str | None:
     """The folder for arrays of a worker: that of Spark, where it runs on an executor, or else `TMPDIR`; None
     if neither takes any."""
+    from tempfile import gettempdir
+
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
-    return next(filter(takes_arrays, [*filter(None, folders), tempfile.gettempdir()]), None)
+    return next(filter(takes_arrays, [*filter(None, folders), gettempdir()]), None)
 
 
 def large(roots: Iterable[Any], apart: tuple[type, ...]) -> list[Array]:
@@ -103,7 +106,9 @@ def _in_memory(pages: int, at: int, size: int) -> int:
 
 
 def _move(at: int, size: int, directory: str | Path) -> None:
-    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+    from tempfile import TemporaryFile
+
+    with TemporaryFile(dir=directory, buffering=0) as file:
         left = memoryview((ctypes.c_char * size).from_address(at)).cast("B")
         try:
             while left:

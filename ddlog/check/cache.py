@@ -8,10 +8,10 @@ extern functions and types are read anew; the first query parses the program aga
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sys
+from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -83,7 +83,7 @@ def _entry_path(source: Source, library_paths: Sequence[Path], tree: syntax.Modu
         sys.version,
         _own_files(),
     )
-    return directory / "programs" / hashlib.blake2b(repr(asked).encode(), digest_size=20).hexdigest()
+    return directory / "programs" / blake2b(repr(asked).encode(), digest_size=20).hexdigest()
 
 
 @cache
@@ -105,7 +105,7 @@ def _own_files() -> list[tuple[str, int, int]]:
 
 
 def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=20).digest()
+    return blake2b(content, digest_size=20).digest()
 
 
 def _tree_digest(tree: syntax.Module) -> bytes:

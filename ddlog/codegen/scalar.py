@@ -11,8 +11,8 @@ from ..engine.schema import INLINE_LIMIT, Carried, Column, Kind, RowExpr
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .analysis import free_variables
 from .arrays import array_function
+from .deferredsql import sql_function
 from .functiontable import Functions, compile_function_table
-from .sql import sql_function
 
 __all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "row_expr"]
 

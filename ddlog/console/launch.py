@@ -24,7 +24,6 @@ from ..sessions.options import SessionOptions
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
-from ..spark.streaming.places import local_path, prepare, state_place
 from .notes import noting
 from .options import LaunchOptions, check_launch
 from .progress import ProgressLine
@@ -57,7 +56,11 @@ def launch(
             asks_for_spark = f"the state {given.state}"
         else:
             options = replace(options, engine="in-process")
-    directory = None if given.checkpoint is None else local_path(given.checkpoint)
+    directory = None
+    if given.checkpoint is not None:
+        from ..spark.streaming.places import local_path, prepare, state_place
+
+        directory = local_path(given.checkpoint)
     if directory is not None and open_to_all and options.engine == "auto":
         if (directory / "state").exists():
             options = replace(options, engine="in-process")

@@ -11,7 +11,6 @@ from pathlib import Path
 from ..core import Relation, relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
-from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
 from ..io.files import split_name
 from ..io.places import Place
@@ -113,6 +112,8 @@ def _run_on(
         return
     with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
+            from ..errors.spark import OnlySparkWrites
+
             raise DDlogError([OnlySparkWrites(options.output)])
         resumed = session.resumed
         to_files = options.state is not None and options.output is not None and options.delta != "none"

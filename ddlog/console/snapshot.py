@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -84,4 +83,6 @@ def _formatted(
 
 def terminal_width() -> int:
     """The columns of the terminal."""
-    return shutil.get_terminal_size().columns
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -57,6 +56,8 @@ def _text_name(member: str) -> tuple[str, str] | None:
 
 def _members(archive: Path) -> list[str]:
     """The names of the files in an archive. Raises DDlogError."""
+    import zipfile
+
     try:
         with zipfile.ZipFile(archive) as opened:
             return sorted(each.filename for each in opened.infolist() if not each.is_dir())

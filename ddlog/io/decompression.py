@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 
 from ..engine.machine import default_limit
@@ -14,8 +13,10 @@ _PIECE = 1 << 20  # bytes
 def unpacked(data: bytes) -> bytes:
     """The contents of the bytes of a .gz file. Raises OSError, EOFError, zlib.error, and MemoryError if they
     would take more memory than there may be."""
+    from gzip import GzipFile
+
     pieces, size = list[bytes](), 0
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+    with GzipFile(fileobj=io.BytesIO(data)) as file:
         while piece := file.read(_PIECE):
             pieces.append(piece)
             size += len(piece)

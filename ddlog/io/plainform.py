@@ -6,9 +6,7 @@ are their record text.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, TypeGuard
-from uuid import UUID
 
 import numpy as np
 
@@ -49,6 +47,8 @@ def from_plain(item: Any, type: Type, typedefs: TypeDefs) -> Any:
                 make = shape.make(shape.constructors[0])
                 return make(*(from_plain(item[name], of, typedefs) for name, of in fields.items()))
     if type == UUID_TYPE and isinstance(item, bytes) and len(item) == 16:
+        from uuid import UUID
+
         item = UUID(bytes=item)  # as polars has them
     form = text_form(type, typedefs)
     if form is not None and written(item, form) is not None:
@@ -77,8 +77,11 @@ def _whole(item: Any) -> Any:
     """The integer that a whole float or decimal is."""
     if isinstance(item, float) and item.is_integer():
         return int(item)
-    if isinstance(item, Decimal) and item.is_finite() and item == item.to_integral_value():
-        return int(item)
+    if not isinstance(item, int | float):
+        from decimal import Decimal
+
+        if isinstance(item, Decimal) and item.is_finite() and item == item.to_integral_value():
+            return int(item)
     return item
 
 

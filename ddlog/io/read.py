@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from ..core import Relation
@@ -64,7 +62,7 @@ def errors_of(path: str) -> Iterator[None]:
         raise DDlogError([errors.DirectoryForFile(path=path)]) from None
     except MemoryError as error:
         raise DDlogError([errors.CannotRead(path=path, reason=too_large(error))]) from None
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
+    except (OSError, EOFError, zlib.error, KeyError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(path=path, reason=reason)]) from None
 
@@ -91,6 +89,8 @@ def table_of(file: FactFile) -> pa.Table:
     read = table_format(file.format).read
     if file.fetch is None:
         return read(str(file.path), file.dialect)
+    from tempfile import NamedTemporaryFile
+
     with NamedTemporaryFile(suffix=f".{file.format}") as here:
         here.write(file.fetch())
         here.flush()
@@ -100,10 +100,15 @@ def table_of(file: FactFile) -> pa.Table:
 def load(file: FactFile) -> bytes:
     """The bytes of a text file, which may be compressed or in an archive. Raises OSError and others."""
     if file.path.suffix.lower() == ".zip":
-        with zipfile.ZipFile(file.path) as archive:
-            member = archive.getinfo(file.dialect.member or "")
-            check_size(member.file_size)
-            return archive.read(member)
+        from zipfile import BadZipFile, ZipFile
+
+        try:
+            with ZipFile(file.path) as archive:
+                member = archive.getinfo(file.dialect.member or "")
+                check_size(member.file_size)
+                return archive.read(member)
+        except BadZipFile as error:
+            raise OSError(str(error)) from None
     if file.fetch is None:
         check_size(file.path.stat().st_size)
     data = file.path.read_bytes() if file.fetch is None else file.fetch()

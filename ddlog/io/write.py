@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -86,10 +85,12 @@ def _texts(
 
 def make_directory(directory: Path) -> None:
     """Makes a directory for output, and checks that files can be written there. Raises DDlogError."""
+    from tempfile import TemporaryFile
+
     with system_errors(errors.CannotWrite, directory):
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=directory):
+            with TemporaryFile(dir=directory):
                 pass
         except FileExistsError:
             raise DDlogError([errors.NotADirectory(path=str(directory))]) from None
@@ -99,6 +100,8 @@ def make_directory(directory: Path) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file that replaces `path`, or the file to which that links, when the block ends without an error. Who
     owns it and may read it stays. A pipe or a device is written to. Raises DDlogError."""
+    from tempfile import mkstemp
+
     temporary: Path | None = None
     with system_errors(errors.CannotWrite, path):
         if _is_device(path):
@@ -108,7 +111,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             return
         try:
             target = Path(os.path.realpath(path))
-            descriptor, name = tempfile.mkstemp(prefix=".", dir=target.parent)
+            descriptor, name = mkstemp(prefix=".", dir=target.parent)
             temporary = Path(name)
             with os.fdopen(descriptor, "wb") as out:
                 _permit(descriptor, target)

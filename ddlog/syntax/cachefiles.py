@@ -8,10 +8,10 @@ file that cannot be written stays unwritten: without its cache ddlog only starts
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import os
 import time
+from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
+from _operator import _compare_digest as compare_digest
 from pathlib import Path
 
 from .privatefiles import read_private, user_directory, user_key, written_beside
@@ -32,7 +32,7 @@ def read_cached(path: Path | None) -> bytes | None:
         return None
     content = stored[_DIGEST:]
     digest = _digest(path, content)
-    return content if digest is not None and hmac.compare_digest(digest, stored[:_DIGEST]) else None
+    return content if digest is not None and compare_digest(digest, stored[:_DIGEST]) else None
 
 
 def write_cached(path: Path | None, content: bytes) -> None:
@@ -67,4 +67,4 @@ def _digest(path: Path, content: bytes) -> bytes | None:
     key = user_key()
     if key is None:
         return None
-    return hashlib.blake2b(path.name.encode() + b"\0" + content, key=key, digest_size=_DIGEST).digest()
+    return blake2b(path.name.encode() + b"\0" + content, key=key, digest_size=_DIGEST).digest()

@@ -8,8 +8,8 @@
 
 A walk is made once for the nodes that may change together. It has a function for each of them that can take
 rows; the walk of `engine/schedule.py` visits the others, and those whose function declines, which it does
-before it has changed anything, or where the other goes on. From a change of many rows on, it visits all that
-are left. A node without a change costs one look into a dictionary. The state is changed by the same methods
+before it has changed anything, or where the other goes on; it also visits those of whose sources many rows
+change. A node without a change costs one look into a dictionary. The state is changed by the same methods
 of stores and groups as in the general way, so that the end of an epoch and its rollback are the same. Only
 stores that no operator reads are left as they are: the state notes their changes when the epoch has ended,
 and takes them in when somebody asks for it (`State.late`).
@@ -57,8 +57,8 @@ Take: TypeAlias = Callable[[Changes, RunningEpoch], Rows | None]
 general walk is to visit the node."""
 Keep: TypeAlias = Callable[[Rows, RunningEpoch], None]
 """Takes the change of a node into its store."""
-_Visit: TypeAlias = tuple[NodeId, Take, Keep | None, str | None]
-"""A node, its functions, and its phase if it may take long."""
+_Visit: TypeAlias = tuple[NodeId, Take, Keep | None, Sequence[NodeId], str | None]
+"""A node, its functions, its sources, and its phase if it may take long."""
 _Shown: TypeAlias = tuple[str, NodeId]
 """An output: its relation, and its source."""
 
@@ -74,7 +74,7 @@ def rows_walked(state: State) -> Callable[[Sequence[NodeId]], RowWalk]:
     def visit(at: NodeId) -> _Visit:
         node = state.circuit.nodes[at]
         phase = phase_of(node) if _may_take_long(node) else None
-        return at, _taking(state, at) or _declines, _keeping(state, at), phase
+        return at, _taking(state, at) or _declines, _keeping(state, at), node.reads(), phase
 
     @cache
     def shown(at: NodeId) -> _Shown:
@@ -110,59 +110,50 @@ class RowWalk:
         if not self._pays or state.remembering or state.forgetful:
             return CircuitWalk(state.circuit, running, limit, progress).run(self._nodes)
         changes: Changes = {}
+        many: set[NodeId] = set()  # the nodes of whose changes the walk of batches has batches only
         walk: CircuitWalk[Batch | None] | None = None
-        left: list[NodeId] = []  # `list[…]()` would make a type each time
         at, few = -1, thresholds.ROWS_ONE_BY_ONE
         try:
-            for at, take, keep, phase in self._visits:
+            for at, take, keep, sources, phase in self._visits:
                 if phase is not None and progress is not None:
                     progress(phase, 0, 0)
-                change = take(changes, running)
+                change = DECLINED if many and not many.isdisjoint(sources) else take(changes, running)
                 if change is None:
                     continue
-                if change is not DECLINED:
+                if change is not DECLINED and len(change[0]) <= few:
                     changes[at] = change
-                    if len(change[0]) <= few:
-                        if keep is not None:
-                            keep(change, running)
-                        continue
+                    if keep is not None:
+                        keep(change, running)
+                    continue
                 walk = walk or CircuitWalk(state.circuit, running, limit, progress)
                 if change is not DECLINED:
-                    running.keep(at, self._batch(at, walk, changes, running))
-                elif self._in_general(at, walk, changes, running):
-                    continue
-                left = [node for node, *_ in self._visits if node > at]
-                break
+                    many.add(at)
+                    walk.changes[at] = running.few(at, change)
+                    running.keep(at, walk.changes[at])
+                elif not self._in_general(at, sources, walk, changes, running):
+                    many.add(at)
         except MemoryError as error:
             memory.tell(error, phase_of(state.circuit.nodes[at]))
             raise
-        if left:
-            assert walk is not None
-            for source in changes:
-                self._batch(source, walk, changes, running)
-            for at, growth in running.growths.items():
-                walk.results[at] = growth.batches()
-            walk.run(left)
+        found: dict[str, Batch | Rows | None] = {
+            name: changes[source] for name, source in self._outputs if source in changes
+        }
         if walk is not None:
-            found = ((name, self._batch(source, walk, changes, running)) for name, source in self._outputs)
-            return {name: change for name, change in found if change is not None}
-        return {name: changes[source] for name, source in self._outputs if source in changes}
-
-    def _batch(
-        self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes, running: RunningEpoch
-    ) -> Batch | None:
-        """The change of a node as a batch."""
-        known = walk.changes
-        if at not in known and at in changes:
-            known[at] = running.few(at, changes[at])
-        return known.get(at)
+            found.update((name, walk.changes[source]) for name, source in self._outputs if source in many)
+        return found
 
     def _in_general(
-        self, at: NodeId, walk: CircuitWalk[Batch | None], changes: Changes, running: RunningEpoch
+        self,
+        at: NodeId,
+        sources: Sequence[NodeId],
+        walk: CircuitWalk[Batch | None],
+        changes: Changes,
+        running: RunningEpoch,
     ) -> bool:
         """Visits a node in the general way. False: many rows of it change, or rows that have times."""
-        for source in self._state.circuit.nodes[at].reads():
-            self._batch(source, walk, changes, running)
+        for source in sources:
+            if source in changes:
+                walk.changes[source] = running.few(source, changes[source])
         walk.run((at,))
         change = walk.changes.get(at)
         if change is None or not change.length:

@@ -343,7 +343,8 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
         Column("g", Kind.OBJECT, "group"),
         Column("avg", Kind.FLOAT, "double"),
     )
-    group = top.add(Group(source, 1, aggregates, columns))
+    name = draw(st.sampled_from(sorted({"J", "Q"} & known.keys())))
+    group = top.add(Group(known["J"][0] if name == "J" else source, 1, aggregates, columns, bag=name == "J"))
     top.add(Output("G", group, columns))
     if draw(st.booleans()):
         outputs["T"] = 2

@@ -98,6 +98,9 @@ def test_code_is_made_once_by_processes_beside(tmp_path: Path) -> None:
 def test_while_code_is_made_little_is_interpreted(tmp_path: Path, given: dict[str, Any]) -> None:
     assert ended(begun(tmp_path, **given)) == "[1, 0, 2] False\n"
     assert "postings.count" not in kernels_of(tmp_path)
+    with open(tmp_path / "ahead.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    assert "postings.count" in kernels_of(tmp_path)  # for the next process
 
 
 def test_while_another_process_has_code_made_little_is_interpreted(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine import thresholds
-from ddlog.engine.circuit import Circuit
+from ddlog.engine.circuit import Circuit, DeltaGroup
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess import rowwalk
 from ddlog.engine.inprocess.arrangements.store import Store
@@ -338,18 +338,20 @@ N(x, n) :- P(x, y), var n = y.group_by(x).count() as bigint.
 """
 
 
-def test_many_rows_of_a_node_go_on_in_the_general_way() -> None:
+def test_what_reads_many_rows_of_a_node_goes_in_the_general_way() -> None:
     found: list[Mapping[str, Any]] = []
-    with visits() as left, ddlog.compile(MANY).session() as session:
+    beside = "output relation Z(x: bigint)\nZ(x + 1) :- A(x).\n"
+    with visits() as left, ddlog.compile(MANY + beside).session() as session:
         session.insert("B", *((1, y) for y in range(50)), (2, 1))
         session.commit()
         for x in (2, 1):
             session.insert("A", (x,))
             changes = session.commit()
             found.append({name: changes.rows(name) for name in changes})
-    assert found[0] == {"N": [((2, 1), 1)], "P": [((2, 1), 1)]}
-    assert found[1] == {"N": [((1, 50), 1)], "P": [((1, y), 1) for y in range(50)]}
-    assert not left  # the join gave its rows one by one, and the nodes after it were walked with batches
+        nodes = session.state.host.runtime.circuit.nodes
+    assert found[0] == {"N": [((2, 1), 1)], "P": [((2, 1), 1)], "Z": [((3,), 1)]}
+    assert found[1] == {"N": [((1, 50), 1)], "P": [((1, y), 1) for y in range(50)], "Z": [((2,), 1)]}
+    assert [*map(type, map(nodes.__getitem__, left))] == [DeltaGroup]  # the join gave its rows one by one
 
 
 @pytest.mark.parametrize("later", [1, 4, 4096])

@@ -1,8 +1,8 @@
 """The least or greatest value of each group.
 
 A change without a deletion of the best value, or with a better one, does not read the group: the best values
-are kept, as long as no row comes and goes in one change. Otherwise the rows are read from the arrangement by
-key. Small integers are compared as they are. Other values are ranked, those of a change together with the
+are kept, and no row comes and goes in one change. Otherwise the rows are read from the arrangement by key.
+Small integers are compared as they are. Other values are ranked, those of a change together with the
 best ones so far of the groups that it touches:
 
     change        k: "pear"   k: "fig"    m: "kiwi"
@@ -24,9 +24,9 @@ from ..storage.interner import Values
 from ..storage.unread import Unread, read_later
 from .wholegroups import Members
 
-READ, AS_NUMBERS, BY_RANK = range(3)
-"""How values are kept: not at all; as integers that are their own order, complements for the greatest; or as
-codes, whose values are ranked."""
+AS_NUMBERS, BY_RANK = range(2)
+"""How values are kept: as integers that are their own order, complements for the greatest; or as codes, whose
+values are ranked."""
 _NONE = np.iinfo(np.int64).max
 
 
@@ -40,19 +40,15 @@ class Extreme(Unread):
         greatest: bool,
         members: Members | None,
         values: Values,
-        net: bool,
     ) -> None:
-        """`net`: no row comes and goes in one change."""
         self.position, self.column, self.members, self.values = position, column, members, values
         self.greatest = greatest
         plain = column.kind in (Kind.INT, Kind.BOOL)
-        self.mode = READ if not net else AS_NUMBERS if plain else BY_RANK
+        self.mode = AS_NUMBERS if plain else BY_RANK
         self._best: Array = np.zeros(0, np.int64)
         self._known: Array = np.zeros(0, np.int8)
 
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
-        if self.mode == READ:
-            return
         codes = batch.columns[self.position]
         self._admit(codes)
         self._grow(int(groups.max()) + 1)
@@ -91,8 +87,6 @@ class Extreme(Unread):
         self._best[touched[better]] = every[first[best[better]]]
 
     def result(self, groups: Array, counts: Array) -> Array:
-        if self.mode == READ:
-            return self._read(groups)
         unknown = np.flatnonzero(self._known[groups] == 0)
         if len(unknown):
             found = self._read(groups[unknown])
@@ -128,6 +122,5 @@ class Extreme(Unread):
         return codes[hits[first]]
 
     def keep(self, groups: Array) -> None:
-        if self.mode != READ:
-            self._grow(int(groups.max()) + 1 if len(groups) else 0)
-            self._best, self._known = self._best[groups], self._known[groups]
+        self._grow(int(groups.max()) + 1 if len(groups) else 0)
+        self._best, self._known = self._best[groups], self._known[groups]

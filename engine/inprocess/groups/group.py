@@ -19,7 +19,7 @@ from ...schema import Array, Column, Schema
 from ..arrangements.views import Readable, present
 from ..kernels import addition
 from ..storage.arrays import grow, grown
-from ..storage.batch import Batch, Rows, few_rows
+from ..storage.batch import Batch, Rows, consolidate, few_rows, no_rows
 from ..storage.interner import Values, decode_rows
 from ..storage.marks import Marks
 from ..storage.table import RowTable
@@ -73,7 +73,8 @@ class GroupState(Unread):
         values: Values,
         net: bool = False,
     ) -> None:
-        """`store` holds the source, if members are read; `net`: no row comes and goes in one change."""
+        """`store` holds the source, if members are read; `net`: no row of the source comes and goes in one
+        change."""
         self.node = node
         self.arity = node.keys
         self.keys = RowTable(node.keys)
@@ -83,10 +84,11 @@ class GroupState(Unread):
         self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
         self.accumulators = [
-            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
+            accumulator_of(one, source, out, self._members, values, node.text, node.bag)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
         self._only_counts = all(isinstance(each, Count) for each in self.accumulators)
+        self._is_to_net = not net and any(isinstance(each, Extreme) for each in self.accumulators)
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
         self._undo: list[Callable[[], None]] = []
 
@@ -99,6 +101,10 @@ class GroupState(Unread):
         """The change of the result for a change of the source (already applied to its store)."""
         if delta.length == 1:
             return few_rows(*self.change_few(delta.rows(), delta.weight_list()), len(self.node.schema))
+        if self._is_to_net and not delta.positive():
+            delta = consolidate(delta)
+        if not delta.length:
+            return no_rows(self.node.schema)
         weights = delta.weight_array()
         groups = self.keys.insert(delta.columns[: self.arity], delta.length)
         self._make_room()
@@ -137,6 +143,9 @@ class GroupState(Unread):
     def change_few(self, rows: list[tuple[int, ...]], weights: list[int]) -> Rows:
         """`change` for a few rows, group by group, where that takes less time: the rows of the result, and
         their weights."""
+        if len(rows) > 1 and self._is_to_net and min(weights) < 0:
+            delta = consolidate(few_rows(rows, weights, len(rows[0])))
+            rows, weights = delta.rows(), delta.weight_list()
         if len(rows) == 1:
             return self._change_one(rows[0][: self.arity], rows, weights)
         by_key: dict[tuple[int, ...], Rows] = {}
@@ -249,18 +258,17 @@ def accumulator_of(
     members: Members | None,
     values: Values,
     rule: str,
-    net: bool = False,
     bag: bool = False,
 ) -> Accumulator:
     """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
-    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag."""
+    aggregate reads members; `bag`: the source is a bag."""
     linear = linear_of(one, source, out, values)
     if linear is not None:
         return linear
     match one.function:
         case "min" | "max":
             position = one.columns[0]
-            return Extreme(position, source[position], one.function == "max", members, values, net)
+            return Extreme(position, source[position], one.function == "max", members, values)
         case "group":
             assert members is not None
             whole = Whole(one, out, members, values, rule, bag)

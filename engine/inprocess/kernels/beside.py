@@ -6,6 +6,7 @@ import json
 import select
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from . import (  # noqa: F401
     addition,
@@ -37,7 +38,7 @@ def compile_known(requests: Callable[[], Iterator[Signature]], wait: bool = Fals
     if not kernels:
         return "a setting of Numba turns compilation off"
     for signature in signatures():
-        for module, kernel, types in (*requests(), signature):
+        for module, kernel, types in chain(requests(), (signature,)):
             found = kernels[f"{__package__}.{module}", kernel]
             found.find(tuple(map(numba_type, types)), wait)
             if found.fault:
@@ -57,7 +58,8 @@ def compile_all() -> tuple[str, str | None]:
 
 
 def _requests() -> Iterator[Signature]:
-    """The signatures for which the process that began this one has asked by now. Ends with that process."""
+    """The signatures for which the process that began this one has asked by now. When that process has ended,
+    ends behind the last of them, so that the next one finds what this one lacked."""
     while select.select([sys.stdin], [], [], 0)[0]:
         line = sys.stdin.buffer.raw.readline()  # type: ignore[union-attr]
         if not line:

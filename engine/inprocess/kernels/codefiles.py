@@ -14,12 +14,11 @@ import fcntl
 import functools
 import os
 import sys
-import tempfile
 import time
+from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, BinaryIO, cast
 
 from . import IMPORTED, stamps
@@ -45,10 +44,10 @@ def folders() -> list[str]:
 @functools.cache
 def sources() -> str:
     """A digest of the sources of all kernels, and of what compiles them."""
-    found = sha256()
+    found = blake2b()
     for name in sorted(os.listdir(_HERE)):
         if name.endswith(".py"):
-            found.update(sha256(read_whole(os.path.join(_HERE, name))).digest())
+            found.update(blake2b(read_whole(os.path.join(_HERE, name))).digest())
     return found.hexdigest()[:12]
 
 
@@ -70,7 +69,7 @@ def file_name(function: Callable[..., Any], types: Sequence[str], made_by: Seque
     """The name of the file with the code of a kernel for arguments of some types, as numba names them.
     `made_by` are the version of numba, and the system, the processor and its features."""
     parts = (*made_by, sys.implementation.cache_tag, *settings(), *types)
-    digest = sha256("\0".join(map(str, parts)).encode()).hexdigest()[:24]
+    digest = blake2b("\0".join(map(str, parts)).encode(), digest_size=12).hexdigest()
     return f"{_kernel(function)}-{sources()}-{digest}.code"
 
 
@@ -89,7 +88,11 @@ def read(name: str) -> bytes | None:
 
 def _behind_digest(content: bytes) -> bytes | None:
     code = content[_DIGEST:]
-    return code if code and sha256(code).digest() == content[:_DIGEST] else None
+    return code if code and _digest(code) == content[:_DIGEST] else None
+
+
+def _digest(code: bytes) -> bytes:
+    return blake2b(code, digest_size=_DIGEST).digest()
 
 
 def read_whole(path: str) -> bytes:
@@ -113,7 +116,7 @@ class Locked:
         """Keeps code. Returns the fault if that is not possible, such as on a full disk."""
         try:
             self.file.truncate(0)
-            content = sha256(code).digest() + code
+            content = _digest(code) + code
             while content:
                 content = content[self.file.write(content) :]
         except OSError as fault:
@@ -149,10 +152,12 @@ def locked(name: str, wait: bool = True) -> Iterator[Locked | None]:
 
 def writable() -> str | None:
     """The folder where code is kept: the first that can be written to."""
+    from tempfile import TemporaryFile
+
     for folder in folders():
         with suppress(OSError):
             os.makedirs(folder, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
+            TemporaryFile(dir=folder).close()
             return folder
     return None
 

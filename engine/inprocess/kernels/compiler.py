@@ -117,7 +117,6 @@ def _loaded(function: F, loader: Loader) -> F:
     """A kernel whose machine code is loaded when it is called. If there is none for its arguments, processes
     beside make it (`ahead`), and meanwhile the kernel is interpreted where little is to do; after a while,
     as long as was waited for the code. If they cannot, numba takes over all kernels."""
-    from . import ahead
     from .machinecode import NUMBERS
 
     known: dict[tuple[Any, ...], Callable[..., Any]] = {}
@@ -128,6 +127,8 @@ def _loaded(function: F, loader: Loader) -> F:
             since = perf_counter()
             code = loader.load(function, arguments)
             if code is None and (wanted := loader.wanted(function, arguments)):
+                from . import ahead
+
                 is_little = _longest(arguments) <= LONG
                 if is_little and patient_seconds > 0 and ahead.ask(*wanted):
                     return interpreted

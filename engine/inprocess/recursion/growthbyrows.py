@@ -17,7 +17,7 @@ from ...clock import work
 from ...maintenance import Decision, ImportSize, Situation
 from ..arrangements.views import StoreView
 from ..joins.onebyone import Row
-from ..storage.batch import Batch, Rows, few_rows
+from ..storage.batch import Rows, few_rows
 from .recursion import Recursion
 from .rowrounds import Coming, Starts, new_rows, round_by_rows
 
@@ -70,15 +70,6 @@ class GrowthByRows:
         self._recursion.noted(self._given)
         for relation in self._recursion.sets.values():
             relation.begin()
-
-    def batches(self) -> dict[str, Batch | None]:
-        """The rows that came, as the changes of the relations."""
-        sets = self._recursion.relations
-        ones = {head: [1] * len(rows) for head, rows in self.came.items()}
-        return {
-            head: few_rows(self.came[head], ones[head], len(each.schema)) if head in ones else None
-            for head, each in sets.items()
-        }
 
     def commit(self) -> None:
         """The epoch's changes stay."""
