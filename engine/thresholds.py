@@ -104,9 +104,6 @@ chunk's results that wait; and times that a step may leave its thread until the 
 JOIN_MOST = 1 << 21
 """Rows that one look-up may give before its left side is halved."""
 
-MEETING_RUNS = 16
-"""Epochs in which it is not looked whether the changes of two nodes meet, after they did."""
-
 ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
 """Rows that are looked up by mean fan-out, unless that proposes more than so many."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 
 from ..circuit import (
@@ -114,8 +114,6 @@ class State:
         """The nodes whose changes are kept beyond the process. See `remembering`."""
         self.given: dict[NodeId, Batch] = {}
         """The rows with which nodes of windows began, until the first epoch is over."""
-        self.meeting: dict[Hashable, int] = {}
-        """The epochs to come in which it is not looked whether changes of two nodes meet."""
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
         self.ordered: dict[NodeId, OrderedState] = {}
