@@ -178,10 +178,6 @@ LARGE_RANK, ALIKE = 1 << 29, 2
 """A rank that is large, as ranks have 32 bits; and times the rows by which old and new contents may differ
 for the old table to stay."""
 
-LOWERED_ROWS, LOWERED_NEW, LOWERED_BATCHES, LOWERED_WITHIN = 1 << 18, 1 << 22, 1 << 8, 2.0
-"""To lower ranks: rows of imports and new rows of the recursion that are noted, at most; batches that are
-made one; and the seconds that it may take."""
-
 GATE_BATCHES = 8
 """Batches of one time of a gate that are not made one."""
 

@@ -37,7 +37,6 @@ from .groups.orderedgroups import OrderedState
 from .joins.join import Joiner
 from .recursion.bracket import Bracketed
 from .recursion.loops import LoopRecursion
-from .recursion.memories import Imported
 from .recursion.rankedrelation import Ranked
 from .recursion.recursion import Recursion
 from .storage.batch import Batch, Rows, consolidate, few_rows, no_rows
@@ -151,12 +150,6 @@ class State:
             node = relational(node)
         is_weighted, reads = self.weighted, partial(self._reads, at)
         return LoopRecursion(node, is_weighted, self.evaluator, self.maintaining, reads)
-
-    def imports(self, fixpoint: NodeId) -> dict[NodeId, Imported]:
-        """The imports of a recursion, between epochs."""
-        node = self.circuit.nodes[fixpoint]
-        assert isinstance(node, Fixpoint)
-        return {at: Imported(self.stores[at], self.weighted(at), None) for at in node.reads()}
 
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""

@@ -62,13 +62,13 @@ class ShardsRecursion(Recursion):
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         sending = self._sending([each.come + each.gone for each in self.whole.imports], imports)
-        view_of, self.since = self.view_of, None
+        view_of = self.view_of
         if self.ranked is not None:
             relations = self.ranked.values()
             if self.has_large_ranks:
                 renumber(relations, np.unique(np.concatenate(self.team.agree(ranks_of(relations)))))
             assert self.searches is not None
-            self.ranks_are_least = False
+            self.knows_births = False
             ranks = RankedShards(
                 sending,
                 view_of,
@@ -82,7 +82,7 @@ class ShardsRecursion(Recursion):
             ranks.separates = self._stays and not self.exact
             return RunningRecursion(self, self.ranked, ranks)
         if self.whole.rows:
-            self.born_in_order = self.ranks_are_least = False
+            self.knows_births = False
         else:
             self.in_order()
         return RunningRecursion(
@@ -107,8 +107,7 @@ class ShardsRecursion(Recursion):
         """Makes ranked relations of the growing sets, before an epoch in which something may shrink."""
         if self.ranked is None:
             iterations = np.unique(np.concatenate(self.team.agree(iterations_of(self.sets))))
-            self.ranked, self.ranks_are_least = ranked(self.sets, iterations), self.knows_births
-            self.sets = {}
+            self.ranked, self.sets = ranked(self.sets, iterations), {}
 
 
 class MaintainedShards(MaintainedRecursion):

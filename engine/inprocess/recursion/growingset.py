@@ -192,11 +192,6 @@ class GrowingSet:
         self.indexes.clear()
         self._locator = self.table.found_by(Locator(self.table, self.indexes))
 
-    def new_rows(self) -> Array:
-        """The ids of the rows that the epoch added; none if it replaced all."""
-        start = self.start if self._former is None else self.table.size
-        return np.arange(start, self.table.size)
-
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of another set in place of its own; gives the change."""
         change = changed_rows(self.table, self.rows(), anew.table)

@@ -84,8 +84,6 @@ class Ranked(Unread):
         self.pending: dict[int, list[DerivedRows]] = {}
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
-        self._new: Array = np.empty(0, np.int64)  # the ids of rows that the epoch added
-        self.noted: list[Array] = []  # ids that somebody keeps
         self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
         self._former: dict[str, Any] = {}  # what `replace` has replaced
 
@@ -239,13 +237,11 @@ class Ranked(Unread):
     def finish(self) -> Batch:
         """Ends the iterations. Returns the net change of the rows present."""
         self._forget_marks()
-        self._new = self._came[:0]
         if not self._log:
             return Batch(self.table.columns_at(self._came), 0)
         rows = np.concatenate([rows for rows, _ in self._log])
         before = np.concatenate([numbers for _, numbers in self._log])
         come = rows[before == 0]
-        self._new = come
         left = rows[before > 0]
         gone = left[self.weights[left] < 0]
         self._finished = self.present, gone
@@ -255,10 +251,6 @@ class Ranked(Unread):
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
         changed = np.concatenate([come, gone])
         return Batch(self.table.columns_at(changed), len(changed), signs)
-
-    def new_rows(self) -> Array:
-        """The ids of the rows that the epoch, which is finished, added; none if it replaced all."""
-        return self._new[:0] if self._former else self._new
 
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
@@ -311,7 +303,6 @@ class Ranked(Unread):
             return
         kept = self.rows()
         table = self.table.only(kept)
-        self.noted[:] = [_renumbered(rows, kept) for rows in self.noted]
         self.table = table
         self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self.weights = self.weights[kept]
@@ -335,15 +326,6 @@ class Ranked(Unread):
         if self._finished is not None:
             self.present = self._finished[0]
             self._finished = None
-
-
-def _renumbered(rows: Array, kept: Array) -> Array:
-    """The places of rows among those that are kept, in order; of other rows none."""
-    if not len(kept):
-        return rows[:0]
-    places = np.minimum(np.searchsorted(kept, rows), len(kept) - 1)
-    found: Array = places[kept[places] == rows]
-    return found
 
 
 def iterations_of(sets: Mapping[str, GrowingSet]) -> Array:
