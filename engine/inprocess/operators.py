@@ -118,16 +118,6 @@ class EpochOperators:
         rows = sum(sizes)
         if not (self.epoch.first or rows):
             return None
-        if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
-            place = sizes.index(rows)
-            change, alone = starts[place], self.state.views_from(at, node, place)
-            assert change is not None
-            few = joiner.one_by_one(place, change, alone)
-            if few is None:
-                few = tuple(joiner.in_general(place, change, alone))
-            if len(few) == 1:
-                return few[0]
-            return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(joiner.run(0, starts[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))
