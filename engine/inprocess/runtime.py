@@ -602,7 +602,7 @@ class InProcess:
             for accumulator in group.accumulators:
                 read_now(accumulator)
         for _, domain in self.values.domains():
-            domain.read_now()
+            read_now(domain)
         self.read_given_out()
 
     def read_ahead(self, ends: Callable[[], bool]) -> None:
