@@ -262,7 +262,8 @@ class State:
         """Gives back the room that an epoch took which was rolled back. Indexes are built again on demand."""
         for store in self.relations():
             store.indexes.clear()
-            store.give_back()
+            if isinstance(store, Store):
+                store.give_back()
         for group in self.groups.values():
             group.commit()
 

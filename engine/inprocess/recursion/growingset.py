@@ -200,9 +200,6 @@ class GrowingSet:
         """Rows stay by themselves."""
         self._former = None
 
-    def give_back(self) -> None:
-        """All rows are present."""
-
     @property
     def iterations(self) -> Array:
         """The iterations at which rows came, counted on from epoch to epoch."""

@@ -20,7 +20,7 @@ from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.rowids import Locator
-from ..arrangements.views import Groups, Matches, expected, matching, some_rows, sought, whole_row
+from ..arrangements.views import Matches, TableView, sought
 from ..joins import onebyone
 from ..joins.onebyone import Find, Row
 from ..kernels import ranks as kernels
@@ -309,9 +309,6 @@ class Ranked(Unread):
         self._arranged = self.table.size
         self.indexes.clear()
 
-    def give_back(self) -> None:
-        """Absent rows are forgotten by commits."""
-
     def rollback(self) -> None:
         """Takes back the running epoch, finished or not; ranks are as they were."""
         if self._former:
@@ -366,26 +363,25 @@ def _summed(parts: list[DerivedRows]) -> DerivedRows:
     return DerivedRows(*kernels.summed(rows, weights))
 
 
-class RankedView:
+class RankedView(TableView):
     """The rows present at their ranks: as they are now, or as before the running iteration."""
+
+    relation: Ranked
 
     def __init__(self, relation: Ranked, gone: int = 0) -> None:
         """`gone`: see `kernels.ranks.seen`."""
-        self.relation, self._gone = relation, gone
+        super().__init__(relation)
+        self._gone = gone
 
     @property
     def size(self) -> int:
         return self.relation.present
 
-    def index(self, positions: tuple[Position, ...]) -> RowIndex:
-        """The arrangement by these columns."""
-        return self.relation.index(positions)
-
     def find_one_by_one(self, step: LookUp, columns: Row, room: list[int]) -> Find:
         """Finds rows with their ranks as times, as `expand` does. See `onebyone.knows`."""
         relation, gone = self.relation, self._gone
         table, ranks = relation.table, relation.weights
-        whole = whole_row(step.positions, relation.schema)
+        whole = self.whole(step.positions)
         ids = None if whole else onebyone.arranged(self, step, room)
 
         def find(key: Row) -> list[Row]:
@@ -409,44 +405,15 @@ class RankedView:
 
         return find
 
-    def fanout(self, positions: tuple[Position, ...]) -> float:
-        relation = self.relation
-        return expected(relation.present, relation.indexes, positions, len(relation.schema))
+    def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
+        return sought(self.relation, positions, keys, length)
 
-    def arranged(self) -> Collection[tuple[Position, ...]]:
-        return self.relation.indexes.keys()
+    def there(self, left: Array, rows: Array) -> tuple[Array, Array]:
+        return left, rows
 
-    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
-        index = self.relation.index(positions)
-        return index.sizes(index.groups(keys, length))
-
-    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
-        table = self.relation.table
-        return some_rows(table, table.size, None, positions, most)
-
-    def groups(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
-    ) -> tuple[Groups, int]:
-        if whole_row(positions, self.relation.schema):
-            return (self.relation.table.find(keys, length),), length
-        rows = sought(self.relation, positions, keys, length)
-        if rows is not None:
-            return matching(self.relation.table, positions, keys, length, rows)
-        index = self.relation.index(positions)
-        groups = index.groups(keys, length)
-        return (groups,), index.matches(groups)
-
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
-        relation = self.relation
-        if whole_row(positions, relation.schema):
-            left = np.flatnonzero(groups[0] >= 0)
-            rows = groups[0][left]
-        elif groups[0].ndim == 2:
-            left, rows = groups[0]
-        else:
-            left, rows = relation.index(positions).expand(groups[0], total)
-        left, rows, ranks = kernels.seen(left, rows, relation.weights, self._gone)
-        return [Matches(left, rows, relation.table, None, ranks)]
+    def part(self, left: Array, rows: Array) -> Matches:
+        left, rows, ranks = kernels.seen(left, rows, self.relation.weights, self._gone)
+        return Matches(left, rows, self.table, None, ranks)
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")
