@@ -111,9 +111,9 @@ GROUPS_ONE_BY_ONE = 3
 """Groups with sums that a change of a few rows changes one by one: a group takes 24 µs, and NumPy takes 75 µs
 for six. Groups that only count take less."""
 
-FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16, 1 << 16
-"""Rows of an iteration that one kernel follows through a look-up, at least (fewer are joined one by one) and
-at most; matches of each that it may give; and rows looked up or found between two looks at an interrupt."""
+FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 1 << 14, 16, 1 << 16
+"""Rows of an iteration that a kernel follows through look-ups, at most; matches of each that it may give; and
+rows looked up or found between two looks at an interrupt."""
 
 FOLLOWED_ROUNDS = 64
 """Rounds after which one kernel follows several: it is loaded in the time of 200 in the general way."""

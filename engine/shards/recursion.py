@@ -19,7 +19,6 @@ from ..epoch import Epoch
 from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.joins.join import Joiner
 from ..inprocess.recursion.account import situation
-from ..inprocess.recursion.following import Following
 from ..inprocess.recursion.growingset import GrowingSet
 from ..inprocess.recursion.linear import Linear
 from ..inprocess.recursion.memories import GrowingSets, Imported, changed_rows, encoded, run_rule
@@ -76,7 +75,6 @@ class ShardsRecursion(Recursion):
                 imports,
                 self.searches,
                 self.evaluator,
-                self._ways,
                 self._linear,
             )
             ranks.separates = self._stays and not self.exact
@@ -324,10 +322,9 @@ class RankedShards(WorkerMemory, RankedSets):
         imports: Mapping[int, Imported],
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
-        ways: Mapping[Joiner, Following],
         linear: Linear | None,
     ) -> None:
-        super().__init__(relations, imports, searches, evaluator, ways, linear)
+        super().__init__(relations, imports, searches, evaluator, linear)
         self._sending, self._view_of, self._alone = sending, view_of, False
         self._next: int | None = None
         self._searching = set[str]()

@@ -24,7 +24,6 @@ from ..storage.batch import Batch
 from ..storage.rows import some_changes
 from ..storage.steps import Evaluator
 from .followedrounds import followed_rule
-from .following import forward
 from .growingset import GrowingSet
 from .linear import linear_of
 from .memories import GrowingSets, Imported
@@ -51,9 +50,8 @@ class Recursion:
         self._followed = followed_rule(self.rules) if len(self.schemas) == 1 else None
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
-        self._ways = {rule.join: way for rule in self.rules if (way := forward(rule)) is not None}
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
-        self._linear = linear_of(self.rules, self.searches, self._ways)
+        self._linear = linear_of(self.rules, self.searches)
         self.knows_births = True
         """Whether `births` tells the least: no row has a derivation of an iteration before its own."""
         self._afresh = False  # whether the next epoch evaluates from the whole imports
@@ -109,7 +107,7 @@ class Recursion:
             renumber(self.ranked.values(), ranks_of(self.ranked.values()))
         if any(self._may_lower(node, each.change) for node, each in imports.items()):
             self.knows_births = False
-        memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways, self._linear)
+        memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._linear)
         return RunningRecursion(self, self.ranked, memory)
 
     def grow(self, imports: Mapping[int, Imported], rounds: int = 0) -> RunningRecursion:
