@@ -201,6 +201,12 @@ class LoopParts:
         self.parts[scope.flag].sources = (some,)
 
 
+def counts(parts: LoopParts, at: int) -> bool:
+    """Whether a part is a distinct of rows that are no set, so that it counts them."""
+    part = parts.parts[at]
+    return isinstance(part.node, Distinct) and not is_set(parts, part.sources[0])
+
+
 def is_set(parts: LoopParts, at: int) -> bool:
     """Whether the values of a part are sets at all times: a distinct of it does nothing."""
     part = parts.parts[at]

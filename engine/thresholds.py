@@ -104,9 +104,6 @@ chunk's results that wait; and times that a step may leave its thread until the 
 JOIN_MOST = 1 << 21
 """Rows that one look-up may give before its left side is halved."""
 
-MEETING_RUNS = 16
-"""Epochs in which it is not looked whether the changes of two nodes meet, after they did."""
-
 ROWS_BY_MEANS, PROPOSED_BY_MEANS = 256, 1024
 """Rows that are looked up by mean fan-out, unless that proposes more than so many."""
 
@@ -114,9 +111,9 @@ GROUPS_ONE_BY_ONE = 3
 """Groups with sums that a change of a few rows changes one by one: a group takes 24 µs, and NumPy takes 75 µs
 for six. Groups that only count take less."""
 
-FOLLOWED_LEAST, FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 3, 1 << 14, 16, 1 << 16
-"""Rows of an iteration that one kernel follows through a look-up, at least (fewer are joined one by one) and
-at most; matches of each that it may give; and rows looked up or found between two looks at an interrupt."""
+FOLLOWED_ROWS, FOLLOWED_MATCHES, FOLLOWED_WORK = 1 << 14, 16, 1 << 16
+"""Rows of an iteration that a kernel follows through look-ups, at most; matches of each that it may give; and
+rows looked up or found between two looks at an interrupt."""
 
 FOLLOWED_ROUNDS = 64
 """Rounds after which one kernel follows several: it is loaded in the time of 200 in the general way."""
@@ -180,10 +177,6 @@ DENSE_SAMPLE = 1 << 13
 LARGE_RANK, ALIKE = 1 << 29, 2
 """A rank that is large, as ranks have 32 bits; and times the rows by which old and new contents may differ
 for the old table to stay."""
-
-LOWERED_ROWS, LOWERED_NEW, LOWERED_BATCHES, LOWERED_WITHIN = 1 << 18, 1 << 22, 1 << 8, 2.0
-"""To lower ranks: rows of imports and new rows of the recursion that are noted, at most; batches that are
-made one; and the seconds that it may take."""
 
 GATE_BATCHES = 8
 """Batches of one time of a gate that are not made one."""

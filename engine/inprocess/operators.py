@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
@@ -32,20 +31,15 @@ from ..schedule import NestedEpoch
 from ..schema import Array, RowFault
 from ..versions import Seen, versions
 from .arrangements.store import Store
-from .arrangements.views import BeforeView, Readable, StoreView, View, before, meets_nothing, whole_row
+from .arrangements.views import Readable, StoreView, View, before, meets_nothing
 from .arrangements.windows import ClockState, WindowStore, greatest, late
 from .clockoperators import step
 from .groups.group import GroupState
 from .groups.orderedgroups import OrderedState
-from .joins import onebyone
 from .joins.transientfaults import may_cancel, without_cancelled
 from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
 from .storage.interner import encode_rows
-
-Meeting: TypeAlias = tuple[NodeId, tuple[int, ...], NodeId, tuple[int, ...], bool]
-"""A node and some of its columns, another node and as many of its columns, and whether the other node is read
-as it was before its change."""
 
 KEPT_ALREADY = frozenset((Input, DeltaDistinct, DeltaWindow, FixpointResult))
 """The nodes whose stores have taken the change when it is known."""
@@ -63,7 +57,6 @@ class EpochOperators:
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
         self._before: dict[NodeId, tuple[Batch, View]] = {}  # see `before`
-        self._apart: dict[Meeting, tuple[Batch, Batch, bool]] = {}  # see `is_apart`
 
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
@@ -125,22 +118,12 @@ class EpochOperators:
         rows = sum(sizes)
         if not (self.epoch.first or rows):
             return None
-        if rows <= thresholds.ROWS_ONE_BY_ONE and rows in sizes and not self.epoch.first:
-            place = sizes.index(rows)
-            change, alone = starts[place], self.state.views_from(at, node, place)
-            assert change is not None
-            few = joiner.one_by_one(place, change, alone)
-            if few is None:
-                few = tuple(joiner.in_general(place, change, alone))
-            if len(few) == 1:
-                return few[0]
-            return concat(few, len(node.schema)) if few else None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(joiner.run(0, starts[0], (None,))), len(node.schema))
         found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)
-            if meets_nothing(node.terms, views) or self.is_apart(node, start, changes, views):
+            if meets_nothing(node.terms, views):
                 continue
             found.extend(joiner.run(start, None if start is None else starts[start], views))
         total = found.total()
@@ -167,62 +150,6 @@ class EpochOperators:
             else:
                 views.append(self.before(term.source, change))
         return views
-
-    def is_apart(
-        self,
-        node: Join | DeltaJoin,
-        start: int | None,
-        changes: Sequence[Batch | None],
-        views: Sequence[View | None],
-    ) -> bool:
-        """Whether a delta join has no rows, since the change that it starts from meets no row of another term
-        that changes, too. Rows that belong together often come together, and go together: an order with its
-        items meets none of before. One look answers for all joins that read these nodes by these columns. It
-        holds both changes until the epoch ends, so that large ones have none."""
-        change = None if start is None else changes[start]
-        if start is None or change is None or change.length > thresholds.CHUNK:
-            return False
-        columns = {name: place for place, name in enumerate(node.terms[start].columns) if name is not None}
-        for term, view, other in zip(node.terms, views, changes, strict=True):
-            if (
-                term.negated
-                or other is None
-                or not 0 < other.length <= thresholds.CHUNK
-                or not isinstance(view, StoreView | BeforeView)
-            ):
-                continue
-            positions = tuple([place for place, name in enumerate(term.columns) if name in columns])
-            keys = tuple([columns[term.columns[place] or ""] for place in positions])
-            by = node.terms[start].source, keys, term.source, positions, isinstance(view, BeforeView)
-            held = self._apart.get(by)
-            if held is None or held[0] is not change or held[1] is not other:
-                held = self._apart[by] = change, other, self._looks_apart(by, change, view)
-            if held[2]:
-                return True
-        return False
-
-    def _looks_apart(self, by: Meeting, change: Batch, view: StoreView | BeforeView) -> bool:
-        """Whether a look shows that a change meets no row of a view; where such changes have met some, they
-        are not looked at for a while."""
-        waiting, way = self.state.meeting, (by, change.positive())
-        if waits := waiting.get(way, 0):
-            waiting[way] = waits - 1
-            return False
-        _, places, source, positions, _ = by
-        is_whole = whole_row(positions, self.circuit.nodes[source].schema)
-        if not is_whole and positions not in view.arranged():
-            is_apart = False
-        elif change.length <= thresholds.ROWS_ONE_BY_ONE:
-            is_apart = not onebyone.meet(change.rows(), places, view, positions)
-        elif is_whole:
-            keys = [change.columns[place] for place in places]
-            is_apart = not view.presence(keys, change.length).any()
-        else:
-            keys = [change.columns[place] for place in places]
-            is_apart = not view.groups(positions, keys, change.length)[1]
-        if not is_apart:
-            waiting[way] = thresholds.MEETING_RUNS
-        return is_apart
 
     def before(self, at: NodeId, change: Batch) -> View:
         """A node as it was before its change of this epoch. All joins that read it share the view, which

@@ -281,7 +281,7 @@ def _join(state: State, at: NodeId, node: Join | DeltaJoin) -> Take:
         for start, seen in versions(terms, [len(rows) for rows, _ in nets], False):
             assert start is not None
             views = running.views(node, start, seen, batches)
-            if meets_nothing(terms, views) or running.is_apart(node, start, batches, views):
+            if meets_nothing(terms, views):
                 continue
             some = joiner.of_rows(start, *nets[start], None, views)
             if some is None or some[2]:

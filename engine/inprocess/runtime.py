@@ -288,12 +288,11 @@ class InProcess:
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
     ) -> tuple[list[int], bool] | None:
-        return self._births_of(relation, self._encode(self._schema(relation), rows), together, True)
+        return self._births_of(relation, self._encode(self._schema(relation), rows), together)
 
     def _births_of(
-        self, relation: str, batch: Batch, together: Collection[str], between: bool
+        self, relation: str, batch: Batch, together: Collection[str]
     ) -> tuple[list[int], bool] | None:
-        """`between`: no epoch is under way on this state."""
         at = shown(self._state.circuit, self._relations[relation])
         node = self._state.circuit.nodes[at]
         if not isinstance(node, FixpointResult):
@@ -302,9 +301,6 @@ class InProcess:
         assert isinstance(fixpoint, Fixpoint)
         if not isinstance(recursion, Recursion) or {head for head, _ in fixpoint.results} != {*together}:
             return None
-        if between and not recursion.knows_births and self._running is None:
-            with interrupt.deferred(), kept_memory(), among(self.workers):
-                recursion.lower(self._state.imports(node.fixpoint))
         births = recursion.births(node.relation, batch.columns, batch.length)
         return births.tolist(), recursion.knows_births
 
@@ -606,7 +602,7 @@ class InProcess:
             for accumulator in group.accumulators:
                 read_now(accumulator)
         for _, domain in self.values.domains():
-            domain.read_now()
+            read_now(domain)
         self.read_given_out()
 
     def read_ahead(self, ends: Callable[[], bool]) -> None:
@@ -697,15 +693,15 @@ class InProcess:
     def tried(self) -> Iterator[None]:
         """Inside, an epoch runs which is taken back: nothing that was made for it is used after."""
         recursions = [each for each in self._state.recursions.values() if isinstance(each, Recursion)]
-        restoring = [each.order() for each in recursions]
+        knew = [each.knows_births for each in recursions]
         self._built.clear()
         try:
             yield
         finally:
             self._running = None
             self._built.clear()
-            for restore in restoring:
-                restore()
+            for each, knows in zip(recursions, knew, strict=True):
+                each.knows_births = knows
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         return self.attempt(undoing(by_relation(self._latest, self.circuit)), look, limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 
 from ..circuit import (
@@ -37,7 +37,6 @@ from .groups.orderedgroups import OrderedState
 from .joins.join import Joiner
 from .recursion.bracket import Bracketed
 from .recursion.loops import LoopRecursion
-from .recursion.memories import Imported
 from .recursion.rankedrelation import Ranked
 from .recursion.recursion import Recursion
 from .storage.batch import Batch, Rows, consolidate, few_rows, no_rows
@@ -114,8 +113,6 @@ class State:
         """The nodes whose changes are kept beyond the process. See `remembering`."""
         self.given: dict[NodeId, Batch] = {}
         """The rows with which nodes of windows began, until the first epoch is over."""
-        self.meeting: dict[Hashable, int] = {}
-        """The epochs to come in which it is not looked whether changes of two nodes meet."""
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
         self.ordered: dict[NodeId, OrderedState] = {}
@@ -153,12 +150,6 @@ class State:
             node = relational(node)
         is_weighted, reads = self.weighted, partial(self._reads, at)
         return LoopRecursion(node, is_weighted, self.evaluator, self.maintaining, reads)
-
-    def imports(self, fixpoint: NodeId) -> dict[NodeId, Imported]:
-        """The imports of a recursion, between epochs."""
-        node = self.circuit.nodes[fixpoint]
-        assert isinstance(node, Fixpoint)
-        return {at: Imported(self.stores[at], self.weighted(at), None) for at in node.reads()}
 
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""
@@ -271,7 +262,8 @@ class State:
         """Gives back the room that an epoch took which was rolled back. Indexes are built again on demand."""
         for store in self.relations():
             store.indexes.clear()
-            store.give_back()
+            if isinstance(store, Store):
+                store.give_back()
         for group in self.groups.values():
             group.commit()
 

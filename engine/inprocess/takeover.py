@@ -14,7 +14,7 @@ from .recursion.recursion import Recursion
 from .state import State
 from .units import unit_nodes
 
-_OF_RECURSION = ("sets", "ranked", "born_in_order", "ranks_are_least", "costs")
+_OF_RECURSION = ("sets", "ranked", "knows_births", "costs")
 
 
 def adopt(

@@ -43,7 +43,6 @@ from .storage.serialization import (
 )
 from .storage.unread import AHEAD, all_unread, read_later, some_read
 
-_FLAGS = ("born_in_order", "ranks_are_least")
 _COSTS = ("rate", "comparing", "going", "coming", "preparing")
 
 
@@ -180,7 +179,7 @@ def _accumulator(accumulator: Accumulator, size: int, copied: bool) -> Frozen:
 def _recursion(recursion: Recursion, copied: bool) -> Frozen:
     costs = recursion.costs
     return {
-        "flags": [getattr(recursion, name) for name in _FLAGS],
+        "flags": [recursion.knows_births] * 2,  # of growing sets, and of ranks
         "costs": [*(getattr(costs, name) for name in _COSTS), 0.0, costs.is_measured],  # 0.0: read by nothing
         "known": sorted(costs.known),
         "profile": costs.profile.kept(),
@@ -276,8 +275,7 @@ def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: ByteSourc
 def _restore_recursion(
     values: Values, recursion: Recursion, kept: Mapping[str, Any], source: ByteSource
 ) -> None:
-    for name, flag in zip(_FLAGS, kept["flags"], strict=True):
-        setattr(recursion, name, flag)
+    recursion.knows_births = bool(kept["flags"][bool(kept["ranked"])])
     recursion.costs = Costs(
         **{name: number(value) for name, value in zip(_COSTS, kept["costs"][:5], strict=True)}
     )

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..account import DEARER
-from ..circuit import Distinct, Exchange, Group, Import, Join
+from ..circuit import Exchange, Import, Join
 from ..clock import work
 from ..divergence import Changing
 from ..epoch import Epoch
@@ -242,7 +242,6 @@ class ShardsLoopEpoch(LoopEpoch):
         self._changes: dict[int, Batch] = {}  # of relations at that time, by part
         self._moving = unsteady(self._parts)
         self._gives_up = False
-        self._asking = False  # whether another worker may be at a join, since all met
 
     def _settling(self, reach: Reach, schemas: Mapping[str, Schema]) -> Settling:
         return _Together(self._team, self._values, schemas, self._parts, self._epoch.limit, reach)
@@ -283,7 +282,6 @@ class ShardsLoopEpoch(LoopEpoch):
             own = order, time, frozenset(self._waiting[first, time])
             assert self._team.rank in self._speaking, "all rows have owners"
         against = self.weight if self._gives_up else 0.0
-        self._asking = False
         vote = own, tuple(self._changes), tuple(self.settling.named), against
         votes = self._team.relay(self._team.agree(vote, self._speaking), self._speaking)
         if 2 * sum(weight for *_, weight in votes) > self.total:
@@ -314,21 +312,13 @@ class ShardsLoopEpoch(LoopEpoch):
             return None
         match self._nodes[at]:
             case Exchange(_, key) as node:
-                self._asking = False
                 change = self._sum(event.changes[0], len(node.schema))
                 return exchanged(self._team, self._values, node.schema, key, change, self._speaking)
             case Gate():
                 flags = sum(int(batch.weight_array().sum()) for batch in event.changes[1])
                 flag = sum(self._team.agree(flags))  # one worker has it
                 event.changes[1] = [Batch((), 1, np.array([flag]))] if flag else []
-            case Distinct() | Group() if self._asking and self._is_shared(at):
-                self._team.agree(None, self._speaking)
-                self._asking = False
         return super()._visit(at, time, event)
-
-    def _is_shared(self, at: int) -> bool:
-        """Whether the timeline that a part changes is that of its delay, which joins before it look up."""
-        return isinstance(self._memory, LoopTimelines) and bool(self._memory.shift(at))
 
     def _join(self, at: int, node: Join, time: int, changes: Sequence[Batch | None]) -> list[Batch]:
         if len(node.terms) == 1 and not node.terms[0].negated:
@@ -338,7 +328,6 @@ class ShardsLoopEpoch(LoopEpoch):
         if sum(sizes) > 1:
             own = [0 if change is None else change.length for change in changes]
             sizes = list(map(sum, zip(*self._team.agree(own, self._speaking), strict=True)))
-        self._asking = True
         found: list[Batch] = []
         for start, seen in versions(node.terms, sizes, begins):
             change = None if start is None else changes[start]

@@ -324,7 +324,7 @@ class Member(InProcess):
         the first one at which rows came to this worker, if any; see `Runtime.births`."""
         batch = known(self.values, self._schema(relation), rows)
         own = np.flatnonzero(self._store(relation).weight_of(batch.columns, batch.length))
-        found = self._births_of(relation, batch.take(own), together, False)
+        found = self._births_of(relation, batch.take(own), together)
         if found is None:
             return None
         births = np.zeros(batch.length, np.int64)

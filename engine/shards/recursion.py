@@ -19,7 +19,6 @@ from ..epoch import Epoch
 from ..inprocess.arrangements.views import StoreView, View
 from ..inprocess.joins.join import Joiner
 from ..inprocess.recursion.account import situation
-from ..inprocess.recursion.following import Following
 from ..inprocess.recursion.growingset import GrowingSet
 from ..inprocess.recursion.linear import Linear
 from ..inprocess.recursion.memories import GrowingSets, Imported, changed_rows, encoded, run_rule
@@ -64,14 +63,14 @@ class ShardsRecursion(Recursion):
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         sending = self._sending([each.come + each.gone for each in self.whole.imports], imports)
-        view_of, self.since = self.view_of, None
+        view_of = self.view_of
         if self.ranked is not None:
             relations = self.ranked.values()
             if self.has_large_ranks:
                 renumber(relations, np.unique(np.concatenate(self.team.agree(ranks_of(relations)))))
                 self.numbering += 1
             assert self.searches is not None
-            self.ranks_are_least = False
+            self.knows_births = False
             ranks = RankedShards(
                 sending,
                 view_of,
@@ -79,13 +78,12 @@ class ShardsRecursion(Recursion):
                 imports,
                 self.searches,
                 self.evaluator,
-                self._ways,
                 self._linear,
             )
             ranks.separates = self._stays and not self.exact
             return RunningRecursion(self, self.ranked, ranks)
         if self.whole.rows:
-            self.born_in_order = self.ranks_are_least = False
+            self.knows_births = False
         else:
             self.in_order()
         return RunningRecursion(
@@ -110,8 +108,7 @@ class ShardsRecursion(Recursion):
         """Makes ranked relations of the growing sets, before an epoch in which something may shrink."""
         if self.ranked is None:
             iterations = np.unique(np.concatenate(self.team.agree(iterations_of(self.sets))))
-            self.ranked, self.ranks_are_least = ranked(self.sets, iterations), self.knows_births
-            self.sets = {}
+            self.ranked, self.sets = ranked(self.sets, iterations), {}
             self.numbering += 1
 
 
@@ -329,10 +326,9 @@ class RankedShards(WorkerMemory, RankedSets):
         imports: Mapping[int, Imported],
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
-        ways: Mapping[Joiner, Following],
         linear: Linear | None,
     ) -> None:
-        super().__init__(relations, imports, searches, evaluator, ways, linear)
+        super().__init__(relations, imports, searches, evaluator, linear)
         self._sending, self._view_of, self._alone = sending, view_of, False
         self._next: int | None = None
         self._searching = set[str]()

@@ -19,7 +19,7 @@ from ddlog.engine.inprocess.recursion.followedrounds import FollowedRule
 
 from ..taking import small
 from ..trying import trying
-from .test_leastranks import births
+from .test_births import births
 
 # One look-up by a column, by two, and of whole rows; excluded by the row, by the match, and by both.
 RULES = """

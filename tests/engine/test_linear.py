@@ -21,7 +21,7 @@ from ddlog.engine.inprocess.runtime import InProcess
 
 from ..taking import taking
 from ..trying import trying
-from .test_following import Row, followed, stay_up_to_date
+from .test_following import arranged, stay_up_to_date
 from .test_oracle import commit
 
 INPUTS = """
@@ -106,12 +106,14 @@ def test_linear_recursions_stay_up_to_date(
 @given(
     st.lists(st.sets(st.tuples(node, node), min_size=1, max_size=6), min_size=2, max_size=8), st.booleans()
 )
-def test_rows_of_a_closure_rest_on_rows_of_lesser_ranks(epochs: list[set[Row]], forget: bool) -> None:
-    edges: set[Row] = set()
+def test_rows_of_a_closure_rest_on_rows_of_lesser_ranks(
+    epochs: list[set[tuple[int, int]]], forget: bool
+) -> None:
+    edges: set[tuple[int, int]] = set()
     runtime = InProcess(incrementalize(COMPILED["closure"].circuit("relational")), maintain="always")
     (kept,) = runtime._state.recursions.values()
     assert isinstance(kept, Recursion)
-    with followed(), mock.patch.multiple(thresholds, GHOSTS=0, LARGE_RANK=0) if forget else nullcontext():
+    with arranged(), mock.patch.multiple(thresholds, GHOSTS=0, LARGE_RANK=0) if forget else nullcontext():
         for epoch in epochs:
             commit(runtime, {"E": [(row, -1 if row in edges else 1) for row in epoch]})
             edges ^= epoch
@@ -137,7 +139,7 @@ def test_a_deletion_runs_its_iterations_at_once() -> None:
 
 
 def test_an_epoch_without_room_for_its_rows_goes_on_in_the_general_way() -> None:
-    with noted() as calls, followed(), COMPILED["closure"].session(maintain="always") as session:
+    with noted() as calls, arranged(), COMPILED["closure"].session(maintain="always") as session:
         session.insert_rows("E", [(x, x + 1) for x in range(9)])
         session.commit()
         session.delete_rows("E", [(4, 5)])

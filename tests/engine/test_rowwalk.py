@@ -21,7 +21,6 @@ from ddlog.engine.inprocess import rowwalk
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.footprint import _parts
 from ddlog.engine.inprocess.groups.group import GroupState
-from ddlog.engine.inprocess.operators import EpochOperators
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintenance import Coin, Mode
@@ -283,49 +282,6 @@ def test_all_goes_by_rows(name: str, row: Any) -> None:
             session.delete(name, row)
             assert len(session.commit()) > 0
     assert not found
-
-
-MEETING = """
-input relation A(x: bigint, y: bigint)
-input relation B(x: bigint, y: bigint)
-output relation Same(x: bigint, y: bigint)
-output relation Path(x: bigint, z: bigint)
-output relation High(x: bigint, z: bigint)
-Same(x, y) :- A(x, y), B(x, y).
-Path(x, z) :- A(x, y), B(y, z).
-High(x, z) :- A(x, y), B(y, z), z > 2.
-"""
-
-
-@pytest.mark.parametrize("most", [0, 8])
-@as_usual()
-def test_rows_that_come_and_go_together_are_looked_up_once_for_all_joins(most: int) -> None:
-    rng, found, real = Random(most), list[tuple[Any, bool]](), EpochOperators._looks_apart
-
-    def noted(running: EpochOperators, by: Any, *rest: Any) -> bool:
-        found.append((by, real(running, by, *rest)))
-        return found[-1][1]
-
-    looks = mock.patch.object(EpochOperators, "_looks_apart", noted)
-    few = mock.patch.multiple(thresholds, ROWS_ONE_BY_ONE=most, GENERAL_RUNS=0, MEETING_RUNS=1)
-    with looks, few, ddlog.compile(MEETING).session() as session:
-        a, b = set[tuple[int, int]](), set[tuple[int, int]]()
-        for _ in range(40):
-            found_before, x = len(found), rng.randrange(6)
-            rows = {(x, rng.randrange(6)) for _ in range(rng.choice([1, 12]))}, {(rng.randrange(6), x)}
-            for name, held, some in zip("AB", (a, b), (rows[0], rows[0] | rows[1]), strict=True):
-                come = rng.random() < 0.5
-                (session.insert if come else session.delete)(name, *some)
-                held |= some
-                held -= set() if come else some
-            session.commit()
-            asked = [by for by, _ in found[found_before:]]
-            assert len(asked) == len({*asked})
-            path = {(x, z) for x, y in a for u, z in b if y == u}
-            assert {*session["Same"].tuples()} == a & b
-            assert {*session["Path"].tuples()} == path
-            assert {*session["High"].tuples()} == {(x, z) for x, z in path if z > 2}
-    assert {len(by[3]) for by, is_apart in found if is_apart} == {1, 2}  # by some columns, and by all
 
 
 MANY = """

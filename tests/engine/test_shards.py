@@ -53,7 +53,7 @@ from ddlog.engine.shards.views import Asked
 from ..taking import as_usual, small
 from ..trying import trying
 from .random_circuits import Changes, any_circuits, circuits, less, modes, schema, settling, streams
-from .test_following import followed
+from .test_following import arranged
 from .test_loops import early_checkpoints, loops
 from .test_loops import follow as follow_loops
 from .test_oracle import commit, follow, undo
@@ -631,7 +631,7 @@ def test_iterations_that_stay_on_one_worker(
     assert keys in placed(circuit).inside.values()
     with (
         small(seed),
-        followed() if seed % 2 else nullcontext(),
+        arranged() if seed % 2 else nullcontext(),
         closing(in_threads(circuit, size, first=first, maintain=maintain)) as runtime,
     ):
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])

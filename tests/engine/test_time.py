@@ -98,7 +98,7 @@ def test_distinct(lattice: Lattice, before: Vectors, change: Vectors) -> None:
         visits = waiting.pop(time)
         if time in changes:
             visits |= {*sums.add(batch(changes[time]), time).tolist()}
-        missing = missing_presence(sums, shown, np.array(sorted(visits), np.int64), time, 0)
+        missing = missing_presence(sums, shown, np.array(sorted(visits), np.int64), time)
         shown.add_rows(missing.rows, missing.change, time)
         for row, weight in zip(missing.rows.tolist(), missing.change.tolist(), strict=True):
             emitted = added(emitted, {time: {row_of(sums.table, row): weight}})

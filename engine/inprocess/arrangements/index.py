@@ -51,8 +51,6 @@ class RowIndex(Stretched):
         self._pick = picking(tuple(self._own))
         self._faulty = 0
         self.keys = RowTable(len(positions))
-        self._later: dict[tuple[int, ...], list[int]] = {}  # ids that `settle` will take in, by their keys
-        self._waiting = 0
         read_now(table)  # threads that help wait for `building`, which this one may hold
         rows, groups = self._grouped(rows)
         super().__init__(bulkindex.stretches(groups, rows, self.keys.size))
@@ -117,20 +115,16 @@ class RowIndex(Stretched):
 
     def rows_of(self, key: tuple[int, ...], most: int) -> list[int] | None:
         """The row ids of one key; None: they are more than `most`."""
-        later = self._later.get(key, []) if self._later else []
         if self._faulty:
             raise FaultyKey
         group = self.keys.find_row(key)
         size = 0 if group < 0 else self._count.item(group)
-        if size + len(later) > most:
+        if size > most:
             return None
         if size == 0:
-            return later
+            return []
         first = self._first.item(group)
-        found: list[int] = (
-            [self._slab.item(first)] if size == 1 else self._slab[first : first + size].tolist()
-        )
-        return found + later if later else found
+        return [self._slab.item(first)] if size == 1 else self._slab[first : first + size].tolist()
 
     def stretches(self) -> tuple[Array, Array, Array]:
         """The places of each group's row ids, as kernels read them: first, count, slab."""
@@ -180,24 +174,6 @@ class RowIndex(Stretched):
         if len(self._place):
             self._place[at] = place
         self.size += 1
-
-    def insert_later(self, at: int, row: tuple[int, ...]) -> None:
-        """As `insert_one`, but only `rows_of` sees the row before `settle`. Many of them cost less."""
-        key = self._key(row)
-        if key is None or self._waiting >= thresholds.ROWS_LATER:
-            self.settle()
-        if key is None:
-            self.insert_one(at, row)
-        else:
-            self._later.setdefault(key, []).append(at)
-            self._waiting += 1
-
-    def settle(self) -> None:
-        """Takes in the row ids that were to be taken in later."""
-        if self._later:
-            rows = np.array([at for ids in self._later.values() for at in ids], np.int64)
-            self._later, self._waiting = {}, 0
-            self.insert(rows)
 
     def _key(self, row: tuple[int, ...]) -> tuple[int, ...] | None:
         """The key of a row, an empty one if a derived column has no value. None: it is to be computed in the

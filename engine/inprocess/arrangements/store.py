@@ -275,22 +275,6 @@ class Store(Unread):
 
     def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
         """The rows whose presence changed, and +1 or -1 for each."""
-        return (
-            self._net_few(touched, before)
-            if len(touched) <= thresholds.FEW_ROWS
-            else self._net_many(touched, before)
-        )
-
-    def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
-        assert self.weights is not None
-        first: dict[int, int] = {}
-        for row, weight in zip(touched.tolist(), before.tolist(), strict=True):
-            first.setdefault(row, weight)
-        now = {row: int(self.weights[row]) for row in first}
-        changed = {row: 1 if now[row] > 0 else -1 for row in first if (first[row] > 0) != (now[row] > 0)}
-        return np.array([*changed], np.int64), np.array([*changed.values()], np.int64)
-
-    def _net_many(self, touched: Array, before: Array) -> tuple[Array, Array]:
         assert self.weights is not None
         if len(touched) * 8 > self.table.size:
             scratch = np.zeros(self.table.size, np.int8)

@@ -74,11 +74,11 @@ class Timeline:
         """Adds changes of rows of the table at a time."""
         self._grown().add(rows, changes.reshape(-1, 1), time)
 
-    def load(self, changes: Sequence[tuple[int, Batch]], later: int = 0) -> None:
-        """Adds changes by time, each so much later; they stay."""
+    def load(self, changes: Sequence[tuple[int, Batch]]) -> None:
+        """Adds changes by time; they stay."""
         self.chains.make_room(sum(batch.length for _, batch in changes))
         for time, batch in changes:
-            self.add(batch, time + later)
+            self.add(batch, time)
             self.chains.keep_all()
         self.chains.settled()
 

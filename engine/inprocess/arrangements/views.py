@@ -157,9 +157,6 @@ class Readable(Protocol):
     def rows(self) -> Array:
         """The ids of the rows present."""
 
-    def give_back(self) -> None:
-        """Gives back the room of rows that are absent, where there are many, between epochs."""
-
 
 def present(store: Readable, left: Array, rows: Array) -> tuple[Array, Array]:
     """The matches that an arrangement gives, without those of absent rows."""
@@ -229,6 +226,14 @@ class TableView:
         """Matches with these positions and row ids."""
         raise NotImplementedError
 
+    def there(self, left: Array, rows: Array) -> tuple[Array, Array]:
+        """The matches of an arrangement, without those of absent rows; or `part` leaves these out."""
+        return present(self.relation, left, rows)
+
+    def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The ids of rows that have all matches of some keys among them. None: an index tells."""
+        return None
+
     def are_found(self, groups: Groups) -> bool:
         """Whether groups are the matches, as positions and ids: a few, which were found without an index."""
         return groups[0].ndim == 2
@@ -270,20 +275,22 @@ class TableView:
     ) -> tuple[Groups, int]:
         if self.whole(positions):
             return (self.seen(self.table.find(keys, length)),), length
+        candidates = self.candidates(positions, keys, length)
+        if candidates is not None:
+            return matching(self.table, positions, keys, length, candidates)
         index = self.index(positions)
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
+        if self.are_found(groups):
+            return [self.part(*groups[0])]
         if self.whole(positions):
             left = np.flatnonzero(groups[0] >= 0)
-            rows = groups[0][left]
-        else:
-            below = self.below(positions)
-            left, rows = self.index(positions).expand(groups[0], total, None if below == ALL else below)
-            if self.filters:
-                left, rows = present(self.relation, left, rows)
-        return [self.part(left, rows)]
+            return [self.part(left, groups[0][left])]
+        below = self.below(positions)
+        found = self.index(positions).expand(groups[0], total, None if below == ALL else below)
+        return [self.part(*(self.there(*found) if self.filters else found))]
 
 
 class StoreView(TableView):
@@ -298,23 +305,9 @@ class StoreView(TableView):
         return self.relation.present
 
     def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
-        """The ids of rows present that have all matches of some keys among them. None: an index tells."""
         rows = sought(self.relation, positions, keys, length)
         weights = self.relation.weights
         return rows if rows is None or weights is None else rows[weights[rows] != 0]
-
-    def groups(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
-    ) -> tuple[Groups, int]:
-        rows = None if self.whole(positions) else self.candidates(positions, keys, length)
-        if rows is None:
-            return super().groups(positions, keys, length)
-        return matching(self.table, positions, keys, length, rows)
-
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
-        if not self.are_found(groups):
-            return super().expand(positions, groups, total)
-        return [self.part(*groups[0])]
 
     def alike(self, positions: tuple[Position, ...]) -> bool:
         return not (self.weighted and self.relation.weights is not None) and super().alike(positions)

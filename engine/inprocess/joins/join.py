@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,8 +30,9 @@ from ..storage.table import RowTable
 from ..storage.threadpool import Unshared
 from . import exclusion, fusedsteps, onebyone, projection
 from .proposals import Proposal, Proposer, Tally
-from .steptimes import EVERY, timed
 from .valuation import Valuation, append
+
+T = TypeVar("T")
 
 _Begun: TypeAlias = tuple[list[Batch], Iterator[Batch]]
 _Steady: TypeAlias = tuple[Sequence[View | None], onebyone.RowPlan, Callable[..., Any]]
@@ -68,7 +69,6 @@ class Joiner:
         self._row_plans: dict[tuple[Any, ...], onebyone.RowPlan | None] = {}  # by start and sizes of views
         self._steady: dict[int, _Steady] = {}  # by start
         self._general: dict[int, int] = {}  # by start, runs from few rows to come in the general way
-        self._few = 0  # measured runs from few rows
         self.left_out = 0  # rows of heads that were derived and not given, as they are there already
 
     @property
@@ -126,16 +126,6 @@ class Joiner:
             if found is not None:
                 yield from found
                 return
-        yield from self.in_general(start, batch, views, held)
-
-    def in_general(
-        self,
-        start: int | None,
-        batch: Batch | None,
-        views: Sequence[View | None],
-        held: RowTable | None = None,
-    ) -> Iterator[Batch]:
-        """As `run`, where `one_by_one` gives nothing."""
         if self._epoch != self.evaluator.epoch:
             self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
@@ -324,14 +314,14 @@ class Joiner:
     def _chunk(self, start: int | None, part: Batch | None, proposer: Proposer) -> Iterable[Batch]:
         chunk = self._first(start, part)
         if not self.node.steps:
-            return self._grown(self._staged().first(start), chunk, proposer)
+            return self._grow(self._staged().first(start), chunk, proposer)
         while True:
             late, faulty = len(self._late), len(self._faulty)
             try:
                 # A fault may come from a row that the rest of the body excludes: the
                 # step is put off to the end, and if it faults there too the fault is real.
                 self.waiting = []
-                self.waiting.extend(self._grown(self._staged().first(start), chunk, proposer))
+                self.waiting.extend(self._grow(self._staged().first(start), chunk, proposer))
                 done, self.waiting = self.waiting, []
                 return done
             except RowFault:
@@ -406,48 +396,6 @@ class Joiner:
     def _tally(self, stage: Stage) -> Tally:
         found = self.tallies.get(stage)
         return self.tallies.setdefault(stage, Tally()) if found is None else found
-
-    def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
-        """The valuations that a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
-        views, since = proposer.views, 0.0
-        if self.evaluator.measured:
-            self._few += 1
-            since = clock() if self._few % EVERY == 0 else 0.0
-        while rows.length <= thresholds.ROWS_BY_MEANS:
-            for test in stage.tests:
-                rows = self._test(stage, test, rows, views)
-                if not rows.length:
-                    break
-            if since and stage.tests:
-                self._tally(stage).test(EVERY * (clock() - since))
-                since = clock()
-            if not rows.length:
-                return ()
-            if not stage.candidates:
-                return (self._output(rows),)
-            if rows.length > thresholds.ROWS_BY_MEANS:  # a row may pass at several times
-                return self._chosen(stage, rows, proposer)
-            tally = self._tally(stage)
-            (proposal,) = proposer.choose(stage, rows.variables, rows.length, tally)
-            step = proposal.look_up
-            view = views[step.term]
-            assert view is not None
-            with proposer.noting_faults(step):
-                known = groups, total = view.groups(
-                    step.positions, [rows.variables[v][1] for v in step.keys], rows.length
-                )
-            if total > thresholds.PROPOSED_BY_MEANS:
-                return self._extend(stage, proposal, rows, proposer, known)
-            tally.note(proposal, rows.length, total, proposer.weight)
-            self.evaluator.budget.spend(total)
-            if not total:
-                return ()
-            rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
-            if since:
-                tally.spend(step.term, EVERY * (clock() - since))
-                since = clock()
-            stage = self._staged().after(stage, step)
-        return self._grow(stage, rows, proposer)
 
     def _output(self, rows: Valuation) -> Batch:
         columns = tuple([rows.variables[v][1] for v in self.node.output])
@@ -681,23 +629,20 @@ class Joiner:
         seen = proposer.views[following.term]
         if not isinstance(seen, TableView):
             return 0
-        places, tally = following.positions, self._tally(stage)
+        places = following.positions
         with proposer.noting_faults(following):
             keys = seen.keys(places)
         to_come = total * proposer.weight
         found = fusedsteps.found(
             step, view, groups[0], total, rows, keys, following.keys, proposer.sieves, to_come
         )
+        found = self._timed(found, stage, step)
         while True:
-            since = clock() if self.evaluator.measured else 0.0
             try:
                 part, ids = next(found)
             except StopIteration as stop:
                 reached: int = stop.value
                 return reached
-            finally:
-                if since:
-                    tally.spend(step.term, clock() - since)
             # A candidate may read its keys again, for a part of the rows.
             some = self._matched(step, rows, [part], following.keep if after.tests else step.keep)
             yield from self._grow(after, some, proposer, seen.places(places, ids))
@@ -713,9 +658,10 @@ class Joiner:
         held: RowTable,
     ) -> Generator[Batch, None, int]:
         """The last look-up, which gives the new rows of a set only. Returns the rows for which it is done."""
-        spent, given = [0.0], 0
-        found = fusedsteps.new(step, view, groups[0], total, rows, held, self.node.output)
-        found = timed(found, spent) if self.evaluator.measured else found
+        given = 0
+        found = self._timed(
+            fusedsteps.new(step, view, groups[0], total, rows, held, self.node.output), stage, step
+        )
         while True:
             try:
                 batch = next(found)
@@ -725,9 +671,22 @@ class Joiner:
             given += batch.length
             yield batch
         if self.evaluator.measured:
-            self._tally(stage).spend(step.term, spent[0])
             self.left_out += max(0, round(total * done / rows.length) - given)
         return done
+
+    def _timed(self, found: Generator[T, None, int], stage: Stage, step: LookUp) -> Generator[T, None, int]:
+        """The results of a look-up, whose time counts while it is measured, without that of its caller."""
+        while True:
+            since = clock() if self.evaluator.measured else 0.0
+            try:
+                each = next(found)
+            except StopIteration as stop:
+                done: int = stop.value
+                return done
+            finally:
+                if since:
+                    self._tally(stage).spend(step.term, clock() - since)
+            yield each
 
     def _joined(
         self, step: LookUp, rows: Valuation, parts: Sequence[Matches], keep: frozenset[str]

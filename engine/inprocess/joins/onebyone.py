@@ -406,17 +406,6 @@ def arranged(view: Arranged, step: LookUp, room: list[int]) -> Callable[[Row], l
     return ids
 
 
-def meet(rows: Sequence[Row], places: Row, view: StoreView | BeforeView, positions: Row) -> bool:
-    """Whether one of some rows may have matches: rows of a view that have, at `positions`, the columns of the
-    row at `places`."""
-    step, pick = LookUp(0, positions, (), (), ()), picking(places)
-    try:
-        find = _FINDERS[view.__class__](view, step, (), [thresholds.MATCHES_ONE_BY_ONE])
-        return any(find(pick(row)) for row in rows)
-    except NotOneByOne:
-        return True
-
-
 def _before_change(view: BeforeView, step: LookUp | Exclude, columns: Row, room: list[int]) -> Find:
     """Finds rows of a store as it was before a change."""
     now, touched = view.now, _touched(view)

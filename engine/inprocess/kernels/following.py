@@ -58,7 +58,7 @@ def _stretch(group: int, whole: bool, first: Any, count: Any) -> tuple[int, int]
     return start, start + (1 if whole else np.int64(count[group]))  # type: ignore[return-value]
 
 
-@kernel
+@part
 def follow(
     words: Any,
     most: int,
@@ -191,7 +191,7 @@ def follow_rounds(
     return size, rounds, True
 
 
-@kernel
+@part
 def least_ranks(best: Any, places: Any, words: Any, slots: Any, ids: Any, bits: int, ranks: Any) -> None:
     """Lowers `best` at some places to the iterations of derivations from one row each, given by its word, as
     far as these rows are present. See `kernels.ranks`."""

@@ -76,8 +76,6 @@ hashing.find_word I i n n
 postings.locate I i n i I
 postings.unlink i I I i i I
 iterations.iterate I I i n i n I I I (look-ups) n n n n I I I n n
-following.follow I n M I i n bool I i i I bool I M M
-following.least_ranks I I I I i n i
 ranks.summed I I
 ranks.decide I I i n
 ranks.settle I I I i n

@@ -39,7 +39,7 @@ at the iterations at which they may change.
   that left stay in the arrangements as ghosts until they are many. While the slots of a large table are not
   numbered, a few rows are found through an index, and while there is no index, the rows of a few keys by
   reading all (`engine/inprocess/arrangements/rowids.py`).
-- **A rule that looks one import up is followed by one kernel**, from the changed rows to those that they
+- **A rule that looks one import up can be followed by a kernel**, from the changed rows to those that they
   derive, and back from rows to those that derive them, where rows are packed and the import has the
   arrangement (`following.py`). An iteration after a deletion has some hundred rows at most, so a join of them
   costs little but its calls. Where a recursion is one relation and all of its rules are such, one kernel runs

@@ -5,29 +5,26 @@ from rows back to those that derive them.
                                         back:     R(x, z), look up E by z  ->  R(x, y)
 
 An iteration after a deletion often has some tens of rows, and a join of them costs little but the calls for
-it. Here one kernel does all of a join of a relation and an import, or a search by it, where the import has
-the arrangement and rows are packed. Anything else is left to the general way, which makes arrangements as
-it needs them.
+it. Where the import has the arrangement and rows are packed, kernels do the look-ups of many iterations
+(`linear`, `followedrounds`). Anything else is left to the general way, which makes arrangements as it needs
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ... import interrupt, thresholds
-from ...budget import MADE, STEP, Budget
+from ... import thresholds
 from ...circuit import DeltaJoin, Join
 from ...rules import FixpointRule, Source
 from ...schema import Array
-from ..arrangements.views import Readable, StoreView, whole_row
+from ..arrangements.views import Readable, whole_row
 from ..joins.join import Joiner
-from ..kernels import following as kernels
-from ..storage.batch import Batch
-from ..storage.layout import PackedColumns, PackedField, PackedLayout
+from ..storage.layout import PackedField, PackedLayout
 from ..storage.table import RowTable
 
 NOTHING: Array = np.empty(0, np.int64)
@@ -41,15 +38,6 @@ LookedUp: TypeAlias = tuple[Any, ...]
 set of keys, the ids at its slots, and the bits of a place; whether keys are whole rows, or the stretches of
 their rows; weights of the rows, whether they count, and their words; and the fields of derived rows, of the
 row and of its match."""
-
-
-class Followed(NamedTuple):
-    """For each match, the position of the row that it is a match of, the word that they make, and its weight
-    if weights count, else 1."""
-
-    left: Array
-    words: Array
-    factors: Array
 
 
 class _Layouts(NamedTuple):
@@ -72,28 +60,7 @@ class Following:
     keys: tuple[int, ...]
     made: tuple[tuple[bool, int], ...]
     _layouts: _Layouts | None = None
-    _fields: Sequence[_Fields] | None = field(default=None)
-
-    def run(
-        self, rows: Sequence[Array], view: object, made: PackedLayout | None, budget: Budget
-    ) -> Followed | None:
-        """Follows rows to others, which have the layout `made`. A word is -1 where a row does not fit. None:
-        it is to be done in the general way."""
-        if view.__class__ is not StoreView or not isinstance(rows, PackedColumns) or made is None:
-            return None
-        assert isinstance(view, StoreView)
-        length = len(rows.words)
-        looked_up = self.look_up(rows.layout, view.relation, made, view.weighted)
-        if looked_up is None or length > thresholds.FOLLOWED_ROWS:
-            return None
-        interrupt.check()
-        most = max(thresholds.PROPOSED_BY_MEANS, thresholds.FOLLOWED_MATCHES * length)
-        *found, done = kernels.follow(rows.words, most, *looked_up)
-        if not done:
-            return None
-        followed = Followed(*found)
-        budget.spend(STEP + length + MADE * len(followed.words))
-        return followed
+    _fields: Sequence[_Fields] | None = None
 
     def look_up(
         self, start: PackedLayout, store: Readable, made: PackedLayout, weighted: bool
@@ -113,17 +80,6 @@ class Following:
         counted = weighted and store.weights is not None
         words = store.table.words
         return keyed, *keys.numbered_slots(), whole, *stretches, weights, counted, words, of_left, of_right
-
-    def derived(self, batch: Batch, view: object, made: PackedLayout | None, budget: Budget) -> Batch | None:
-        """The rows that follow from others, with their weights and times. None: as `run`, or one does not
-        fit."""
-        found = self.run(batch.columns, view, made, budget)
-        if found is None or made is None or (len(found.words) and found.words.min() < 0):
-            return None
-        left, words, factors = found
-        weights = factors if batch.weights is None else batch.weights[left] * factors
-        times = None if batch.times is None else batch.times[left]
-        return Batch(PackedColumns(made, words), len(words), weights, times)
 
     def _keys(self, store: Readable) -> RowTable | None:
         """The table in which keys are looked up, if it is ready."""
@@ -214,9 +170,3 @@ def places(names: Sequence[str | None]) -> dict[str, int] | None:
     """The places of variables; None if one is there twice."""
     found = {name: k for k, name in enumerate(names) if name is not None}
     return found if len(found) == sum(name is not None for name in names) else None
-
-
-def lower(best: Array, followed: Followed, open_: Array, table: RowTable, ranks: Array) -> None:
-    """Lowers the least ranks of the rows at `open_`, which were followed back to rows of a table."""
-    slots, ids, bits = table.numbered_slots()
-    kernels.least_ranks(best, open_[followed.left], followed.words, slots, ids, bits, ranks)

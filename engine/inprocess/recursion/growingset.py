@@ -113,19 +113,6 @@ class GrowingSet:
                 self._arrange(indexes, range(self.low, self.high))
         return True
 
-    def advance_by(self, rows: Sequence[tuple[int, ...]]) -> None:
-        """As `advance`, of these rows that came. Indexes take them in later: see `settle`."""
-        self._iterations += 1
-        self.low, self.high = self.high, self.table.size
-        if rows:
-            self._came.append(self._iterations - 1)
-            self._reached.append(self.high)
-            if self.indexes:
-                with all_alike(self.indexes) as indexes:
-                    for index in indexes:
-                        for at, row in enumerate(rows, self.low):
-                            index.insert_later(at, row)
-
     def advance_through(self, reached: Sequence[int]) -> None:
         """As `advance`, of rounds whose rows are all there: the delta of each ends at one of these sizes."""
         first = self._iterations
@@ -137,12 +124,6 @@ class GrowingSet:
         if self.indexes:
             with all_alike(self.indexes) as indexes:
                 self._arrange(indexes, fresh)
-
-    def settle(self) -> None:
-        """Lets the indexes take in the rows that they were to take in later."""
-        with all_alike(self.indexes) as indexes:
-            for index in indexes:
-                index.settle()
 
     def _arrange(self, indexes: Iterable[RowIndex], fresh: range) -> None:
         """Enters rows into indexes: many by threads, each into other indexes. What derived columns are
@@ -192,11 +173,6 @@ class GrowingSet:
         self.indexes.clear()
         self._locator = self.table.found_by(Locator(self.table, self.indexes))
 
-    def new_rows(self) -> Array:
-        """The ids of the rows that the epoch added; none if it replaced all."""
-        start = self.start if self._former is None else self.table.size
-        return np.arange(start, self.table.size)
-
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of another set in place of its own; gives the change."""
         change = changed_rows(self.table, self.rows(), anew.table)
@@ -223,9 +199,6 @@ class GrowingSet:
     def commit(self) -> None:
         """Rows stay by themselves."""
         self._former = None
-
-    def give_back(self) -> None:
-        """All rows are present."""
 
     @property
     def iterations(self) -> Array:

@@ -67,7 +67,7 @@ class GrowthByRows:
 
     def _begin(self) -> None:
         self._since = work()
-        self._recursion.noted(self._given)
+        self._recursion.knows_births = False
         for relation in self._recursion.sets.values():
             relation.begin()
 
@@ -77,8 +77,6 @@ class GrowthByRows:
             return
         recursion, seconds = self._recursion, max(0.0, work() - self._since)
         sets, given = recursion.sets, self._given
-        if recursion.since is not None:
-            recursion.note({node: few_rows(*each, len(each[0][0])) for node, each in given.items()}, sets)
         sizes = [
             ImportSize(view.size, len(given[node][0]) if node in given else 0)
             for node, view in self._starts.imports.items()

@@ -22,11 +22,12 @@ from ..arrangements.store import Store
 from ..joins.join import Joiner
 from ..kernels import iterations as kernels
 from ..storage.layout import PackedLayout
-from .following import Following, LookedUp
+from .following import Following, LookedUp, forward
 from .memories import Imported
 from .rankedrelation import Ranked
-from .search import NO_COLUMNS, Searches
+from .search import Searches
 
+NO_COLUMNS = PackedLayout(())
 _WEIGHTS = 8  # the place of the weights in a look-up
 _FACTS = -1  # stands for the facts where others have an import
 _FEWEST = 4  # look-ups that the kernel is compiled for
@@ -47,23 +48,23 @@ class Linear(NamedTuple):
 def linear_of(
     rules: Sequence[FixpointRule[Joiner]],
     searches: Mapping[str, Searches] | None,
-    ways: Mapping[Joiner, Following],
 ) -> Linear | None:
     """The look-ups of a recursion, if it is linear."""
     if searches is None or len(searches) != 1:
         return None
     ((relation, found),) = searches.items()
-    recursive = [rule.join for rule in rules if rule.starts]
-    if not all(join in ways for join in recursive):
+    recursive = [forward(rule) for rule in rules if rule.starts]
+    ways = [way for way in recursive if way is not None]
+    if len(ways) != len(recursive):
         return None
     backs = [(each.recursive, each.back) for each in found.each if each.back is not None]
-    if len(backs) != len(found.each) or not recursive:
+    if len(backs) != len(found.each) or not ways:
         return None
     of_imports, of_relation = ([back for reads, back in backs if reads == which] for which in (False, True))
     if found.facts is not None:
         every = tuple(range(len(found.facts.schema)))
         of_imports.append(Following(_FACTS, every, every, ()))
-    return Linear(relation, found.facts, of_imports, of_relation, [ways[join] for join in recursive])
+    return Linear(relation, found.facts, of_imports, of_relation, ways)
 
 
 class LookUps(NamedTuple):

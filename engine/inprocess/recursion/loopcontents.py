@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from ... import thresholds
 from ...circuit import DeltaGroup, Distinct, Earlier, Group, Negate
-from ...loopparts import Gate, LoopParts, is_set, looked_up, origin, reaches, unsteady
+from ...loopparts import Gate, LoopParts, counts, is_set, looked_up, origin, reaches, unsteady
 from ...schema import Array
 from ..arrangements.store import Store
 from ..arrangements.views import EmptyView, StoreView, View, before
@@ -45,7 +45,7 @@ class LoopContents:
         """Empties some parts."""
         every = [(at, self.parts.parts[at]) for at in some if self._plain[at]]
         for at, part in every:
-            if at in self._asked or self._counts(at):
+            if at in self._asked or counts(self.parts, at):
                 store = self._stores.get(at)
                 self._stores[at] = (
                     store.emptied() if store else Store(part.node.schema, is_set(self.parts, at))
@@ -59,10 +59,6 @@ class LoopContents:
         nodes = [part.node for part in self.parts.parts]
         groups = {at: node for at, node in enumerate(nodes) if self._plain[at] and isinstance(node, Group)}
         return {at for at, node in groups.items() if not _delta(node).reads_members}
-
-    def _counts(self, at: int) -> bool:
-        part = self.parts.parts[at]
-        return isinstance(part.node, Distinct) and not is_set(self.parts, part.sources[0])
 
     def _group_of(self, node: Group, source: int) -> GroupState:
         given, made = self.parts.parts[source].node, origin(self.parts, source)
@@ -91,7 +87,7 @@ class LoopContents:
         store = self._stores.get(at)
         if store is None:
             self._inner.keep(at, time, change)
-        elif not self._counts(at):
+        elif not counts(self.parts, at):
             self._changed[at] = store
             store.add_counted(change, as_set=False)
 
@@ -149,7 +145,7 @@ class LoopContents:
         """The contents of a part, if they are at hand."""
         if at in self._groups:
             return self._groups[at].contents()
-        return self._stores[at].batch() if at in self._stores and self._counts(at) else None
+        return self._stores[at].batch() if at in self._stores and counts(self.parts, at) else None
 
     def relations(self) -> dict[str, Store]:
         """The relations of the outermost loop, as far as they are in stores."""
@@ -158,7 +154,7 @@ class LoopContents:
 
     def holds(self, at: int) -> bool:
         """Whether the contents of a part are at hand."""
-        return at in self._groups or (at in self._stores and self._counts(at))
+        return at in self._groups or (at in self._stores and counts(self.parts, at))
 
 
 def _delta(node: Group) -> DeltaGroup:

@@ -35,7 +35,7 @@ from ...circuit import (
 )
 from ...epoch import Epoch
 from ...labels import operator_of
-from ...loopparts import Gate, is_set
+from ...loopparts import Gate, counts
 from ...maintenance import IterationRows, Watch
 from ...schema import Array, Schema
 from ...versions import Seen, versions
@@ -133,11 +133,7 @@ class LoopEpoch:
                     self._gathered[at] = Gathering(len(self._nodes[at].schema))
         schemas = {name: self._nodes[at].schema for at, each in self._names.items() for _, name in each}
         self.settling = self._settling(reach, schemas)
-        self._distincts = {
-            at
-            for at, part in enumerate(self._parts.parts)
-            if isinstance(part.node, Distinct) and not is_set(self._parts, part.sources[0])
-        }
+        self._distincts = {at for at in range(len(self._parts.parts)) if counts(self._parts, at)}
         self.depths: list[
             tuple[int, int]
         ] = []  # the rounds of the outermost loop, with what was told in each

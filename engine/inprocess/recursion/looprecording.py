@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ... import thresholds
-from ...circuit import Distinct, Group
-from ...loopparts import LoopParts, delays, is_set, looked_up
+from ...circuit import Group
+from ...loopparts import LoopParts, counts, delays, looked_up
 from ..storage.batch import Batch
 from ..storage.marks import Marks
 from .loopgates import GateState
@@ -20,11 +20,7 @@ class LoopRecording:
         self._parts, self.gates = parts, gates
         self.told: dict[int, list[tuple[int, Batch]]] = {}  # by part
         self.asked: dict[int, list[tuple[int, Batch]]] = {}  # the sources of distincts, by distinct
-        self._distincts = {
-            at
-            for at, part in enumerate(parts.parts)
-            if isinstance(part.node, Distinct) and not is_set(parts, part.sources[0])
-        }
+        self._distincts = {at for at in range(len(parts.parts)) if counts(parts, at)}
         groups = {at for at, part in enumerate(parts.parts) if isinstance(part.node, Group)}
         delayed = delays(parts)
         self._told = self._distincts | groups | (looked_up(parts) - {*delayed})

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...circuit import Distinct, Group, Join, NodeId
-from ...loopparts import Gate, LoopParts, delays, is_set, looked_up
+from ...circuit import Group, Join, NodeId
+from ...loopparts import Gate, LoopParts, counts, delays, is_set, looked_up
 from ...schema import Array
 from ..arrangements.timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts, mark
 from ..arrangements.views import View
@@ -51,9 +51,6 @@ class LoopTimelines:
         self._members: dict[int, TimelineGroup] = {}
         self._added: dict[int, LoopSums] = {}  # of groups that add up
         self._keys: dict[int, RowTable] = {}  # of the other groups, of one epoch
-        self._shared: set[int] = set()  # delays
-        self._late: set[int] = set()  # parts whose told timelines are those of their delays, a round later
-        self._ahead: list[tuple[Timeline, Array, Array, int]] = []  # what they told in this round
         self._scratch: Array = np.zeros(0, np.int8)
         self.gates: dict[int, GateState] = {}
         self.joiners: dict[NodeId, Joiner] = {}
@@ -64,8 +61,6 @@ class LoopTimelines:
         every = parts.parts
         added = {at for at, each in enumerate(every) if isinstance(each.node, Group) and self._adds_up(at)}
         asked = looked_up(parts, added)
-        shared = {at: source for at, source in self._shareable(asked).items() if kept[at] and kept[source]}
-        self._shared, self._late = {*shared}, {*shared.values()}
         for at, part in enumerate(every):
             node = part.node
             if isinstance(node, Gate):
@@ -75,36 +70,19 @@ class LoopTimelines:
                 self.joiners[at] = Joiner(node, schemas, evaluator, lattice.join)
             if not kept[at]:
                 continue
-            if isinstance(node, Distinct) and not is_set(parts, part.sources[0]):
+            if counts(parts, at):
                 self._sums[at] = Timeline(node.schema, lattice)
                 self._told[at] = Timeline(node.schema, lattice, self._sums[at].table)
             elif isinstance(node, Group):
                 self._told[at] = Timeline(node.schema, lattice)
-            if at in asked and at not in shared:
+            if at in asked:
                 self._timelines[at] = self._told.get(at) or Timeline(node.schema, lattice)
-        self._timelines |= {at: self._told[source] for at, source in shared.items()}
         for at, told in self._told.items():
             node, source = every[at].node, every[at].sources[0]
             if at in added and isinstance(node, Group):
                 self._added[at] = LoopSums(node, every[source].node.schema, lattice, evaluator.values)
             elif isinstance(node, Group):
                 self._members[at] = TimelineGroup(node, self._timelines[source], told, evaluator.values)
-
-    def _shareable(self, asked: set[int]) -> dict[int, int]:
-        """The delays whose timelines are those of what distincts or groups tell, a round later. In inner
-        rounds a part may be visited again before its delay is."""
-        if self.parts.lattice.depth > 1 or self.parts.scopes[0].last is not None:
-            return {}
-        return {
-            at: source
-            for at, source in delays(self.parts).items()
-            if self.parts.lag(at) == 1 and at in asked and source not in asked and self._tells(source)
-        }
-
-    def _tells(self, at: int) -> bool:
-        part = self.parts.parts[at]
-        is_counted = isinstance(part.node, Distinct) and not is_set(self.parts, part.sources[0])
-        return is_counted or isinstance(part.node, Group)
 
     def _adds_up(self, at: int) -> bool:
         part = self.parts.parts[at]
@@ -128,8 +106,8 @@ class LoopTimelines:
 
     def _load(self, at: int, changes: Sequence[tuple[int, Batch]]) -> None:
         timeline = self._told.get(at) or self._timelines.get(at)
-        if timeline is not None and at not in self._shared:
-            timeline.load(changes, self.shift(at))
+        if timeline is not None:
+            timeline.load(changes)
         for sums in [self._added[reader] for reader, _ in self.parts.readers[at] if reader in self._added]:
             for time, batch in changes:
                 sums.add(batch, time)
@@ -143,7 +121,7 @@ class LoopTimelines:
 
     def keep(self, at: int, time: int, change: Batch) -> None:
         """Keeps what a part emits at a time."""
-        if at in self._timelines and at not in self._told and at not in self._shared:
+        if at in self._timelines and at not in self._told:
             self._timelines[at].add(change, time & self._components)
 
     def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
@@ -155,7 +133,7 @@ class LoopTimelines:
         if not visits:
             return NOTHING
         rows = self._once(visits, sums.table.size)
-        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time, self.shift(at)))
+        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time))
 
     def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> EmittedRows:
         """The rows that a group emits: `visits` are the keys that wait for this time."""
@@ -171,16 +149,12 @@ class LoopTimelines:
             return NOTHING
         groups = self._once(visits, keys.size)
         if added is None:
-            return self._tell(at, time, self._members[at].missing(keys, groups, time, self.shift(at)))
+            return self._tell(at, time, self._members[at].missing(keys, groups, time))
         new, left, times = added.look(groups, time)
         columns = keys.columns_at(groups)
         told = self._told[at]
-        missing = missing_rows(told, new, columns, time + self.shift(at), groups[left], times)
+        missing = missing_rows(told, new, columns, time, groups[left], times)
         return self._tell(at, time, missing)
-
-    def shift(self, at: int) -> int:
-        """The rounds by which the timeline of what a part tells is late."""
-        return int(at in self._late)
 
     def _once(self, visits: Sequence[Array], size: int) -> Array:
         """Each number below a size once."""
@@ -194,10 +168,7 @@ class LoopTimelines:
         if not len(missing.rows):
             return EmittedRows(None, missing.again, missing.times)
         told = self._told[at]
-        if at in self._late:
-            self._ahead.append((told, missing.rows, missing.change, time + 1))
-        else:
-            told.add_rows(missing.rows, missing.change, time & self._components)
+        told.add_rows(missing.rows, missing.change, time & self._components)
         columns = told.table.columns_at(missing.rows)
         return EmittedRows(Batch(columns, len(missing.rows), missing.change), missing.again, missing.times)
 
@@ -224,14 +195,10 @@ class LoopTimelines:
         return False
 
     def end_round(self) -> None:
-        """A round of the outermost loop is over."""
-        for timeline, rows, change, time in self._ahead:
-            timeline.add_rows(rows, change, time)
-        self._ahead.clear()
+        """Nothing ends with a round of the outermost loop."""
 
     def settle(self) -> None:
         """The changes so far stay. No visit may wait."""
-        self.end_round()
         self._keys.clear()
         for timeline in self.all_timelines():
             timeline.commit()
@@ -249,7 +216,6 @@ class LoopTimelines:
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
         self._keys.clear()
-        self._ahead.clear()
         self._scratch = np.zeros(0, np.int8)
         for timeline in self.all_timelines():
             timeline.rollback()

@@ -124,15 +124,13 @@ class GrowingSets:
         few = thresholds.ROWS_ONE_BY_ONE
         while 0 < sum(map(len, rows.values())) <= few and not gave_up and done < most and monotonic() < until:
             interrupt.check()
-            for name, relation in relations.items():
-                relation.advance_by(rows.get(name, ()))
+            for relation in relations.values():
+                relation.advance()
             done += 1
             derived = round_by_rows(self._starts, rows)
             gave_up = derived is None
             if derived is not None:
                 rows = new_rows(relations, derived)
-        for relation in relations.values():
-            relation.settle()
         if gave_up:
             self._small = -4 * thresholds.GENERAL_RUNS
         return done, gave_up

@@ -26,11 +26,11 @@ class Missing(NamedTuple):
     times: Array
 
 
-def missing_presence(sums: Timeline, told: Timeline, rows: Array, time: int, late: int) -> Missing:
-    """The law for *distinct*, row by row; both timelines share their table. What was told is so `late`."""
+def missing_presence(sums: Timeline, told: Timeline, rows: Array, time: int) -> Missing:
+    """The law for *distinct*, row by row; both timelines share their table."""
     out, change = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     weights, left, times = sums.look(rows, time)
-    found = kernels.missing_presence(weights, told.weights_at(rows, time + late), out, change)
+    found = kernels.missing_presence(weights, told.weights_at(rows, time), out, change)
     return Missing(rows[out[:found]], change[:found], rows[left], times)
 
 
@@ -42,14 +42,14 @@ class TimelineGroup:
         self.node, self.source, self.told, self.values = node, source, told, values
         self.positions = tuple(range(node.keys))
 
-    def missing(self, keys: RowTable, groups: Array, time: int, late: int) -> Missing:
-        """The law for these groups of `keys`. What was told is so `late`."""
+    def missing(self, keys: RowTable, groups: Array, time: int) -> Missing:
+        """The law for these groups of `keys`."""
         columns = keys.columns_at(groups)
         left, rows = self._members(columns, len(groups))
         weights, position, times = self.source.look(rows, time)
         present = np.flatnonzero(weights > 0)
         new = self._results(columns, left[present], rows[present])
-        return missing_rows(self.told, new, columns, time + late, groups[left[position]], times)
+        return missing_rows(self.told, new, columns, time, groups[left[position]], times)
 
     def _members(self, keys: tuple[Array, ...], length: int) -> tuple[Array, Array]:
         index = self.source.index(self.positions)

@@ -29,7 +29,7 @@ from .growingset import GrowingSet
 from .growthbyrows import GROWS
 from .memories import Imported
 from .rankedmemory import RankedSets
-from .recursion import Recursion, RunningRecursion
+from .recursion import Recursion
 
 LIMIT = "the limit of iterations was to be looked into"
 
@@ -46,7 +46,9 @@ class MaintainedRecursion:
         self._account = new_account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
         self._choice = self._chosen()
         self._maintained = recursion.grow(imports, rounds) if rounds else recursion.begin(imports)
-        self._anew: _Anew | None = None
+        self._running = self._maintained
+        self.anew: Mapping[str, GrowingSet] = {}
+        """The relations as they are being evaluated anew."""
         if isinstance(self._maintained.memory, RankedSets):
             self._maintained.memory.watch = self._choice.watch
 
@@ -98,8 +100,8 @@ class MaintainedRecursion:
 
     def iterate(self, time: int) -> None:
         most = thresholds.ROUNDS_AT_ONCE if self._epoch.limit is None else 1
-        if self._anew is not None:
-            self._anew.running.iterate(time, most)
+        if self.anew:
+            self._running.iterate(time, most)
             return
         watch, memory = self._choice.watch, self._maintained.memory
         watch.reached = self._recursion.costs.profile.reached(time)
@@ -115,16 +117,13 @@ class MaintainedRecursion:
 
     def _evaluate_anew(self) -> None:
         self._account.begin_anew()
-        self._anew = _Anew(self._recursion, self._imports)
+        self.anew = self._recursion.no_rows()
+        self._running = self._recursion.begin_anew(self.anew, self._imports)
         self._begun_anew()
-        self._anew.running.seed(True)
+        self._running.seed(True)
 
     def _begun_anew(self) -> None:
         """Called when new relations are there, and empty."""
-
-    @property
-    def _running(self) -> RunningRecursion:
-        return self._maintained if self._anew is None else self._anew.running
 
     def next_iteration(self) -> int | None:
         return self._running.next_iteration()
@@ -135,17 +134,12 @@ class MaintainedRecursion:
     def changing(self) -> Changing:
         return self._running.changing()
 
-    @property
-    def anew(self) -> Mapping[str, GrowingSet]:
-        """The relations as they are being evaluated anew."""
-        return {} if self._anew is None else self._anew.sets
-
     # ------------------------------------------------------------- the end
 
     def finish(self) -> dict[str, Batch]:
         changes = self._running.finish()
-        if self._anew is not None:
-            changes = self._replaced(self._anew.sets)
+        if self.anew:
+            changes = self._replaced(self.anew)
         elif self._recursion.ranked is not None:
             self._account.maintained()
         else:
@@ -166,21 +160,13 @@ class MaintainedRecursion:
     def commit(self) -> None:
         """The epoch's changes stay."""
         self._maintained.commit()
-        if self._anew is not None:
+        if self.anew:
             self._recursion.in_order()
         self._account.close()
 
     def rollback(self) -> None:
         """Takes the epoch back, finished or not."""
         self._maintained.rollback()
-
-
-class _Anew:
-    """An evaluation from empty relations."""
-
-    def __init__(self, recursion: Recursion, imports: Mapping[int, Imported]) -> None:
-        self.sets = recursion.no_rows()
-        self.running = recursion.begin_anew(self.sets, imports)
 
 
 def depths(sets: Mapping[str, GrowingSet]) -> list[tuple[int, int]]:

@@ -21,7 +21,6 @@ from ..arrangements.views import StoreView, View, meets_nothing
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.steps import Evaluator
-from .following import Following
 from .linear import Linear, iterate, ready
 from .memories import Imported, changed_rows, encoded, outside, run_rule
 from .rankedrelation import Ranked, RankedView
@@ -37,12 +36,11 @@ class RankedSets:
         imports: Mapping[int, Imported],
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
-        ways: Mapping[Joiner, Following] | None = None,
         linear: Linear | None = None,
     ) -> None:
-        """`ways`: those joins that are one look-up from rows of a relation. `linear`: if all are."""
+        """`linear`: the rules, if each is one look-up from rows of the relation."""
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
-        self._searches, self._ways, self._linear = searches, ways or {}, linear
+        self._searches, self._linear = searches, linear
         self._time = 0
         self._gone = 0  # see `kernels.ranks.seen`
         self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
@@ -64,13 +62,6 @@ class RankedSets:
             return
         batch = None if source is None else self._delta(source)
         measured = self._measured
-        if (
-            measured is None
-            and isinstance(source, str)
-            and batch is not None
-            and self._follow(rule, batch, views)
-        ):
-            return
         if measured is not None:
             since, before = clock(), measured.derived
         for head, derived in run_rule(rule, start, batch, views, measured=measured):
@@ -79,21 +70,6 @@ class RankedSets:
         if measured is not None:
             taken = 0 if batch is None else batch.length
             measured.rule(rule.node.text, since, clock(), taken, before, UNKNOWN)
-
-    def _follow(self, rule: FixpointRule[Joiner], batch: Batch, views: Sequence[View | None]) -> bool:
-        """Derives the rows that follow from a delta by one look-up. False: they are to be derived in the
-        general way."""
-        way = self._ways.get(rule.join)
-        if way is None or batch.length < thresholds.FOLLOWED_LEAST:
-            return False
-        ((head, _),) = rule.heads
-        (view,) = [view for view in views if view is not None]
-        found = way.derived(batch, view, self._relations[head].table.layout, self._evaluator.budget)
-        if found is None:
-            return False
-        self.watch.look()
-        self._take(head, found)
-        return True
 
     def _take(self, head: str, derived: Batch) -> None:
         """Takes rows that were derived."""

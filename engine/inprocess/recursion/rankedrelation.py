@@ -20,7 +20,7 @@ from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.rowids import Locator
-from ..arrangements.views import Groups, Matches, expected, matching, some_rows, sought, whole_row
+from ..arrangements.views import Matches, TableView, sought
 from ..joins import onebyone
 from ..joins.onebyone import Find, Row
 from ..kernels import ranks as kernels
@@ -84,8 +84,6 @@ class Ranked(Unread):
         self.pending: dict[int, list[DerivedRows]] = {}
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
-        self._new: Array = np.empty(0, np.int64)  # the ids of rows that the epoch added
-        self.noted: list[Array] = []  # ids that somebody keeps
         self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
         self._former: dict[str, Any] = {}  # what `replace` has replaced
 
@@ -239,13 +237,11 @@ class Ranked(Unread):
     def finish(self) -> Batch:
         """Ends the iterations. Returns the net change of the rows present."""
         self._forget_marks()
-        self._new = self._came[:0]
         if not self._log:
             return Batch(self.table.columns_at(self._came), 0)
         rows = np.concatenate([rows for rows, _ in self._log])
         before = np.concatenate([numbers for _, numbers in self._log])
         come = rows[before == 0]
-        self._new = come
         left = rows[before > 0]
         gone = left[self.weights[left] < 0]
         self._finished = self.present, gone
@@ -255,10 +251,6 @@ class Ranked(Unread):
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
         changed = np.concatenate([come, gone])
         return Batch(self.table.columns_at(changed), len(changed), signs)
-
-    def new_rows(self) -> Array:
-        """The ids of the rows that the epoch, which is finished, added; none if it replaced all."""
-        return self._new[:0] if self._former else self._new
 
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
@@ -311,15 +303,11 @@ class Ranked(Unread):
             return
         kept = self.rows()
         table = self.table.only(kept)
-        self.noted[:] = [_renumbered(rows, kept) for rows in self.noted]
         self.table = table
         self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self.weights = self.weights[kept]
         self._arranged = self.table.size
         self.indexes.clear()
-
-    def give_back(self) -> None:
-        """Absent rows are forgotten by commits."""
 
     def rollback(self) -> None:
         """Takes back the running epoch, finished or not; ranks are as they were."""
@@ -335,15 +323,6 @@ class Ranked(Unread):
         if self._finished is not None:
             self.present = self._finished[0]
             self._finished = None
-
-
-def _renumbered(rows: Array, kept: Array) -> Array:
-    """The places of rows among those that are kept, in order; of other rows none."""
-    if not len(kept):
-        return rows[:0]
-    places = np.minimum(np.searchsorted(kept, rows), len(kept) - 1)
-    found: Array = places[kept[places] == rows]
-    return found
 
 
 def iterations_of(sets: Mapping[str, GrowingSet]) -> Array:
@@ -384,26 +363,25 @@ def _summed(parts: list[DerivedRows]) -> DerivedRows:
     return DerivedRows(*kernels.summed(rows, weights))
 
 
-class RankedView:
+class RankedView(TableView):
     """The rows present at their ranks: as they are now, or as before the running iteration."""
+
+    relation: Ranked
 
     def __init__(self, relation: Ranked, gone: int = 0) -> None:
         """`gone`: see `kernels.ranks.seen`."""
-        self.relation, self._gone = relation, gone
+        super().__init__(relation)
+        self._gone = gone
 
     @property
     def size(self) -> int:
         return self.relation.present
 
-    def index(self, positions: tuple[Position, ...]) -> RowIndex:
-        """The arrangement by these columns."""
-        return self.relation.index(positions)
-
     def find_one_by_one(self, step: LookUp, columns: Row, room: list[int]) -> Find:
         """Finds rows with their ranks as times, as `expand` does. See `onebyone.knows`."""
         relation, gone = self.relation, self._gone
         table, ranks = relation.table, relation.weights
-        whole = whole_row(step.positions, relation.schema)
+        whole = self.whole(step.positions)
         ids = None if whole else onebyone.arranged(self, step, room)
 
         def find(key: Row) -> list[Row]:
@@ -427,44 +405,15 @@ class RankedView:
 
         return find
 
-    def fanout(self, positions: tuple[Position, ...]) -> float:
-        relation = self.relation
-        return expected(relation.present, relation.indexes, positions, len(relation.schema))
+    def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
+        return sought(self.relation, positions, keys, length)
 
-    def arranged(self) -> Collection[tuple[Position, ...]]:
-        return self.relation.indexes.keys()
+    def there(self, left: Array, rows: Array) -> tuple[Array, Array]:
+        return left, rows
 
-    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
-        index = self.relation.index(positions)
-        return index.sizes(index.groups(keys, length))
-
-    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
-        table = self.relation.table
-        return some_rows(table, table.size, None, positions, most)
-
-    def groups(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
-    ) -> tuple[Groups, int]:
-        if whole_row(positions, self.relation.schema):
-            return (self.relation.table.find(keys, length),), length
-        rows = sought(self.relation, positions, keys, length)
-        if rows is not None:
-            return matching(self.relation.table, positions, keys, length, rows)
-        index = self.relation.index(positions)
-        groups = index.groups(keys, length)
-        return (groups,), index.matches(groups)
-
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Matches]:
-        relation = self.relation
-        if whole_row(positions, relation.schema):
-            left = np.flatnonzero(groups[0] >= 0)
-            rows = groups[0][left]
-        elif groups[0].ndim == 2:
-            left, rows = groups[0]
-        else:
-            left, rows = relation.index(positions).expand(groups[0], total)
-        left, rows, ranks = kernels.seen(left, rows, relation.weights, self._gone)
-        return [Matches(left, rows, relation.table, None, ranks)]
+    def part(self, left: Array, rows: Array) -> Matches:
+        left, rows, ranks = kernels.seen(left, rows, self.relation.weights, self._gone)
+        return Matches(left, rows, self.table, None, ranks)
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")

@@ -9,8 +9,7 @@ cannot be searched is a loop (`loops`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -19,23 +18,19 @@ from ...divergence import Changing
 from ...fixpoint import Memory, derive_from, iterate, seed
 from ...maintenance import Costs, Maintaining
 from ...rules import Source, rules_of, schemas_of
-from ...schema import Array, RowFault, Schema
+from ...schema import Array, Schema
 from ..joins.join import Joiner
 from ..storage.batch import Batch
 from ..storage.rows import some_changes
 from ..storage.steps import Evaluator
 from .followedrounds import followed_rule
-from .following import forward
 from .growingset import GrowingSet
-from .leastranks import Lowered, Lowering, Since, lengthened
 from .linear import linear_of
 from .memories import GrowingSets, Imported
 from .products import products_of
 from .rankedmemory import RankedSets
 from .rankedrelation import Ranked, are_large, iterations_of, ranked, ranks_of, renumber
 from .search import searches_of
-
-C = TypeVar("C")
 
 
 class Recursion:
@@ -55,13 +50,10 @@ class Recursion:
         self._followed = followed_rule(self.rules) if len(self.schemas) == 1 else None
         self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
-        self._ways = {rule.join: way for rule in self.rules if (way := forward(rule)) is not None}
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
-        self._linear = linear_of(self.rules, self.searches, self._ways)
-        self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
-        self.ranks_are_least = False  # whether no ranked row has a derivation of an iteration before its rank
-        self.lowered: dict[str, Lowered] = {}  # of sets whose rows did not come in the order of births
-        self.since: Since | None = None  # what came since births were the least; None: that is not known
+        self._linear = linear_of(self.rules, self.searches)
+        self.knows_births = True
+        """Whether `births` tells the least: no row has a derivation of an iteration before its own."""
         self._afresh = False  # whether the next epoch evaluates from the whole imports
 
     def no_rows(self) -> dict[str, GrowingSet]:
@@ -73,71 +65,15 @@ class Recursion:
         """The relations, as stores for readers outside."""
         return self.ranked or self.sets
 
-    @property
-    def knows_births(self) -> bool:
-        """Whether `births` tells the least."""
-        if self.ranked is not None:
-            return self.ranks_are_least
-        return self.born_in_order or bool(self.lowered and self.ranks_are_least)
-
-    def order(self) -> Callable[[], None]:
-        """A function that says again what is known of births now, after an epoch that was rolled back."""
-        knew, born = self.knows_births, self.born_in_order
-
-        def restore() -> None:
-            self.born_in_order, self.ranks_are_least = born, knew
-
-        return restore
-
     def in_order(self) -> None:
         """Notes that all rows came as in one run from empty relations."""
-        self.born_in_order = self.ranks_are_least = True
-        self.lowered, self.since = {}, None
-
-    def lower(self, imports: Mapping[int, Imported]) -> None:
-        """Makes births the least, if it is known what came since they were; between epochs."""
-        if self.knows_births or self.since is None:
-            return
-        relations, since = self.ranked or self.sets, self.since
-        lowered = {} if self.ranked is not None else self._all_known()
-        numbers = {head: each.weights for head, each in (self.ranked or {}).items()}
-        numbers |= {head: each.numbers for head, each in lowered.items()}
-        self.evaluator.silent = True
-        try:
-            done = Lowering(self.rules, relations, imports, numbers, since).run()
-        except RowFault:
-            done = False
-        finally:
-            self.evaluator.silent = False
-        self.since = None
-        if done:
-            self.ranks_are_least, self.lowered = True, lowered
-
-    def _all_known(self) -> dict[str, Lowered]:
-        """1 + the births of all rows of the sets, as low as they are known."""
-        first = self.first
-        return {
-            head: lengthened(self.lowered.get(head), relation, first) for head, relation in self.sets.items()
-        }
+        self.knows_births = True
 
     @property
     def first(self) -> int:
         """The iteration from which births are counted; 0 without rows."""
         came = [int(each.iterations[0]) for each in self.sets.values() if len(each.iterations)]
         return min(came, default=0)
-
-    def note(self, changes: Mapping[int, Batch], relations: Mapping[str, GrowingSet | Ranked]) -> None:
-        """Notes what came by an epoch which is committed: by changes of imports, and to relations."""
-        if self.since is not None:
-            new = {head: relation.new_rows() for head, relation in relations.items()}
-            if not self.since.add(changes, new):
-                self.since = None
-        self._hand_out()
-
-    def _hand_out(self) -> None:
-        """Lets ranked relations renumber the ids of their rows that are noted."""
-        for head, relation in (self.ranked or {}).items():
-            relation.noted = [] if self.since is None else self.since.new.setdefault(head, [])
 
     def births(self, relation: str, columns: Sequence[Array], length: int) -> Array:
         """The iteration at which evaluation from empty relations first derives each of some rows that are
@@ -146,12 +82,7 @@ class Recursion:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
         rows = self.sets[relation].table.find(columns, length)
-        births = self.sets[relation].came_at(rows) - self.first
-        known = self.lowered.get(relation)
-        if known is not None:
-            lower = np.flatnonzero(rows < known.size)
-            births[lower] = known.numbers[rows[lower]] - 1
-        return births
+        return self.sets[relation].came_at(rows) - self.first
 
     def only_grows(self, sources: Collection[Source]) -> bool:
         """Whether rows that come to these imports let it grow, from rows that are there."""
@@ -174,36 +105,23 @@ class Recursion:
         assert self.searches is not None
         if are_large(self.ranked.values()):
             renumber(self.ranked.values(), ranks_of(self.ranked.values()))
-        lowering = {node: each for node, each in _changes(imports).items() if self._may_lower(node, each)}
-        noted = self.noted(lowering)
-        memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._ways, self._linear)
-        return RunningRecursion(self, self.ranked, memory, noted=noted)
+        if any(self._may_lower(node, each.change) for node, each in imports.items()):
+            self.knows_births = False
+        memory = RankedSets(self.ranked, imports, self.searches, self.evaluator, self._linear)
+        return RunningRecursion(self, self.ranked, memory)
 
     def grow(self, imports: Mapping[int, Imported], rounds: int = 0) -> RunningRecursion:
         """An epoch of growing sets, of which some rounds are done."""
-        noted = None
-        if any(relation.table.size for relation in self.sets.values()):
-            noted = self.noted(_changes(imports))
-        else:
-            self.in_order()
+        has_rows = any(relation.table.size for relation in self.sets.values())
+        if not has_rows or any(each.change is not None for each in imports.values()):
+            self.knows_births = not has_rows
         grown = GrowingSets(self.sets, imports, self.evaluator, self._products, self._followed, rounds)
-        return RunningRecursion(self, self.sets, grown, noted=noted, rounds=rounds)
+        return RunningRecursion(self, self.sets, grown, rounds=rounds)
 
-    def noted(self, changed: Mapping[int, C]) -> Mapping[int, C]:
-        """The changes that are to be noted if an epoch is committed, since they may lower births."""
-        if not changed:
-            return changed
-        if self.knows_births:
-            self.since = Since()
-        self.born_in_order = self.ranks_are_least = False
-        if not self._negated.isdisjoint(changed):
-            self.since = None
-        return changed
-
-    def _may_lower(self, node: int, change: Batch) -> bool:
+    def _may_lower(self, node: int, change: Batch | None) -> bool:
         """Whether the change of an import can give a row an earlier derivation. A ranked row that a deletion
         moves gets the rank of its first derivation."""
-        if not change.length:
+        if change is None or not change.length:
             return False
         return node in self._negated or bool((change.weight_array() > 0).any())
 
@@ -221,17 +139,7 @@ class Recursion:
         if held <= changed and not any(relation.present for relation in self.sets.values()):
             self._afresh = True
         else:
-            knew = self.knows_births
-            self.ranked, self.ranks_are_least = ranked(self.sets, iterations_of(self.sets)), knew
-            for head, known in self.lowered.items():
-                self.ranked[head].weights[: known.size] = known.numbers[: known.size]
-            self.sets, self.lowered = {}, {}
-            self._hand_out()
-
-
-def _changes(imports: Mapping[int, Imported]) -> dict[int, Batch]:
-    """The changes of the imports that have one."""
-    return {node: each.change for node, each in imports.items() if each.change is not None}
+            self.ranked, self.sets = ranked(self.sets, iterations_of(self.sets)), {}
 
 
 def whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
@@ -248,13 +156,12 @@ class RunningRecursion:
         relations: Mapping[str, GrowingSet | Ranked],
         memory: Memory[Joiner],
         afresh: bool = False,
-        noted: Mapping[int, Batch] | None = None,
         rounds: int = 0,
     ) -> None:
-        """`afresh`: the changes of the imports are all that they hold. `noted`: those that may lower
-        births. `rounds` are done, and the deltas are those of the last one."""
+        """`afresh`: the changes of the imports are all that they hold. `rounds` are done, and
+        the deltas are those of the last one."""
         self._recursion, self.relations, self.memory = recursion, relations, memory
-        self.afresh, self._noted, self._rounds = afresh, noted, rounds
+        self.afresh, self._rounds = afresh, rounds
         self._rules, self._evaluator = recursion.rules, recursion.evaluator
 
     def seed(self, first: bool) -> None:
@@ -291,8 +198,6 @@ class RunningRecursion:
 
     def commit(self) -> None:
         """The epoch's changes stay."""
-        if self._noted:
-            self._recursion.note(self._noted, self.relations)
         for relation in self.relations.values():
             relation.commit()
 

@@ -27,14 +27,12 @@ from ..joins.join import Joiner
 from ..kernels.ranks import NEVER
 from ..storage.batch import Batch
 from ..storage.interner import encode_rows
-from ..storage.layout import PackedColumns, PackedLayout
 from ..storage.steps import Evaluator
-from .following import Following, back, lower
+from .following import Following, back
 from .rankedrelation import RankedView
 
 Contents: TypeAlias = RankedView | StoreView
 
-NO_COLUMNS = PackedLayout(())
 _ASKED = "$asked"
 _ASKED_COLUMN = Column(_ASKED, Kind.INT, "$asked")
 
@@ -57,24 +55,6 @@ class Search:
         """The derivations of rows: their positions, with the greatest rank of the rows read."""
         asked = Batch((*columns, np.arange(length)), length)
         yield from self.join.run(0, asked, [None, *views])
-
-    def follow(
-        self, columns: Sequence[Array], open_: Array, best: Array, view_of: Mapping[Source, Contents]
-    ) -> bool:
-        """Lowers the best ranks of rows at these places by the derivations of them, if that is one look-up.
-        False: it is to be searched in the general way."""
-        if self.back is None or self.join.evaluator.measured:
-            return False
-        views = {source: view_of[source] for source in self.sources}
-        found = self.back.run(columns, views.pop(self.back.source), _made(views), self.join.evaluator.budget)
-        if found is None:
-            return False
-        for view in views.values():
-            assert isinstance(view, RankedView)
-            lower(best, found, open_, view.relation.table, view.relation.weights)
-        if not views:
-            best[open_[found.left]] = 0
-        return True
 
 
 class Searches:
@@ -106,30 +86,12 @@ class Searches:
             open_ = np.flatnonzero(best > enough)
             if not len(open_):
                 break
-            some = _some(columns, open_)
-            if search.follow(some, open_, best, view_of):
-                continue
+            some = [column[open_] for column in columns]
             views = [view_of[source] for source in search.sources]
             for found in search.ranks(some, len(open_), views):
                 ranks = 0 if found.times is None else found.times + 1
                 np.minimum.at(best, open_[found.columns[0]], ranks)
         return best
-
-
-def _some(columns: Sequence[Array], rows: Array) -> Sequence[Array]:
-    """The columns of some rows."""
-    if isinstance(columns, PackedColumns):
-        return PackedColumns(columns.layout, columns.words[rows])
-    return [column[rows] for column in columns]
-
-
-def _made(views: Mapping[Source, Contents]) -> PackedLayout | None:
-    """The layout of the relation whose rows a search leads to, without columns if it leads to none. None: the
-    rows are not packed, or the slots of the relation are not numbered."""
-    for view in views.values():
-        ready = view.__class__ is RankedView and view.relation.table.is_numbered
-        return view.relation.table.layout if ready else None
-    return NO_COLUMNS
 
 
 def searches_of(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .batch import Batch
 from .marks import Bools, Marks
 from .threadpool import building
+from .unread import Unread, is_unread, read_later
 
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
@@ -36,54 +37,43 @@ class _Forgotten:
 _FORGOTTEN = _Forgotten()
 
 
-class Interner:
+class Interner(Unread):
     """The values of one domain by id, and back. `sweeping` says when a value is forgotten; its id is then
     `free` for another. The last sweep read `read` codes and left `kept` values; -1: there was none."""
-
-    __slots__ = ("_count", "_given", "_later", "free", "ids", "kept", "read", "values")
 
     def __init__(self) -> None:
         self.ids: dict[Any, int] = {}
         self.values: list[Any] = []
         self.free: list[int] = []
         self.kept, self.read = 0, -1
-        self._later: Callable[[], Iterable[Any]] | None = None
-        self._count = 0  # of the values that are read later
         self._given = 0  # ids before the last sweep
 
     def restore(self, count: int, free: list[int], given: int, read: Callable[[], Iterable[Any]]) -> None:
         """Makes an empty interner one of so many values, which `read` gives when they are first needed, in
         the order of their ids, without those that are free. So many ids were `given`."""
-        del self.ids, self.values
-        self.free, self.kept, self._count, self._later = free, count, count, read
-        self._given = given
-        self.__class__ = _Restored
+        self.free, self.kept, self._given = free, count, given
+
+        def values() -> list[Any]:
+            found, gone = iter(read()), {*free}
+            return [_FORGOTTEN if at in gone else next(found) for at in range(count + len(free))]
+
+        read_later(self, "values", values)
+        read_later(self, "ids", self._numbered)
+
+    def _numbered(self) -> dict[Any, int]:
+        return {value: at for at, value in enumerate(self.values) if value is not _FORGOTTEN}
 
     @property
     def is_unread(self) -> bool:
         """Whether the values were restored from a checkpoint, and have not been read yet."""
-        return self._later is not None
-
-    def read_now(self) -> None:
-        """Reads the values, if they were restored from a checkpoint and have not been read yet."""
-        if self._later is not None:
-            self._read_now(self._later)
-
-    def _read_now(self, read: Callable[[], Iterable[Any]]) -> None:
-        given, free = iter(read()), {*self.free}
-        values = [_FORGOTTEN if at in free else next(given) for at in range(self._count + len(free))]
-        ids = {value: at for at, value in enumerate(values)} if not free else None
-        if ids is None:
-            ids = {value: at for at, value in enumerate(values) if at not in free}
-        self.values, self.ids, self._later = values, ids, None
-        self.__class__ = Interner
+        return is_unread(self)
 
     def __len__(self) -> int:
-        return self._count if self._later is not None else len(self.ids)
+        return self.kept if self.is_unread else len(self.ids)
 
     def new(self) -> int:
         """The number of values that came since the last sweep."""
-        return 0 if self._later is not None else len(self.ids) - self.kept
+        return len(self) - self.kept
 
     @property
     def given(self) -> int:
@@ -121,22 +111,6 @@ class Interner:
         self.free = freed[freed < top][::-1].tolist()  # the least is given first, so that the end stays free
         if 2 * len(ids) < before:
             self.ids = dict(ids)  # a dictionary gives room back only when it is copied
-
-
-class _Restored(Interner):
-    """An interner whose values have not been read yet: see `unread`."""
-
-    __slots__ = ()
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name not in ("ids", "values"):
-                raise AttributeError(name)
-            with building:
-                if self._later is not None:
-                    self._read_now(self._later)
-            return getattr(self, name)
 
 
 def float_bits(value: float) -> int:

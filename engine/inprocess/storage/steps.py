@@ -30,8 +30,8 @@ def _may_repeat(expr: RowExpr, length: int) -> bool:
 class Evaluator:
     """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
     `iteration`. Inside a loop `rounds` gives the iterations of times. While it is `silent`, for what was
-    evaluated before, effects are left out. While it is `measured`, the steps of joins are timed; those from
-    few rows count as often as `weight` says. What joins look up is taken from its `budget`."""
+    evaluated before, effects are left out. While it is `measured`, the steps of joins are timed. What
+    joins look up is taken from its `budget`."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
