@@ -112,7 +112,7 @@ class Following:
         weights = NOTHING if store.weights is None else store.weights
         counted = weighted and store.weights is not None
         words = store.table.words
-        return keyed, *keys.numbered_slots(), whole, *stretches, weights, counted, words, of_left, of_right
+        return keyed, *keys.numbered_words(), whole, *stretches, weights, counted, words, of_left, of_right
 
     def derived(self, batch: Batch, view: object, made: PackedLayout | None, budget: Budget) -> Batch | None:
         """The rows that follow from others, with their weights and times. None: as `run`, or one does not
