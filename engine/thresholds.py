@@ -234,7 +234,7 @@ READ_AHEAD = 200_000
 
 # -------------------------------------------------------------------- memory
 
-GIVEN_BACK_ROWS = 1 << 19
+GIVEN_BACK_ROWS = 1 << 18
 """New rows of a round of a recursion, after which freed memory goes back to the system, in 3 ms."""
 
 SPILLED_PIECE = 1 << 22
