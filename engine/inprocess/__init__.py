@@ -5,7 +5,8 @@ themselves, floats as their bits, and all other values as interned numbers
 (`engine/inprocess/storage/interner.py`). Numbers of values that no present row has are given to others
 after some commits, and in pauses (`engine/inprocess/storage/sweep.py`): whatever keeps numbers from
 epoch to epoch has to mark them there. Narrow rows are packed into one word
-(`engine/inprocess/storage/layout.py`). Large arrays and hash sets move to longer ones piece by
+(`engine/inprocess/storage/layout.py`), and large hash sets of them have slots of 32 bits where these tell
+words apart (`engine/inprocess/kernels/hashing.py`). Large arrays and hash sets move to longer ones piece by
 piece (`engine/inprocess/storage/arrays.py`), and freed memory stays with the process until an epoch ends
 (`engine/inprocess/storage/allocator.py`). Near the limit of memory they go to disk where they lie
 (`engine/spilling.py`). Loops over rows are kernels (`engine/inprocess/kernels/`),

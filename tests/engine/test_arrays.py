@@ -52,31 +52,41 @@ def home(word: int, bits: int) -> int:
 
 
 NEAR_THE_END = [word for word in range(1 << 14) if home(word, BITS) > (1 << BITS) - 4]
+WIDTH = 34  # of words in slots of 32 bits, of which a few are left for distances
+INVERSE = pow(int(hashing.GOLDEN), -1, 1 << WIDTH)
 
 
 @trying(33)
 @given(
-    st.lists(st.integers(0, 1 << 40) | st.sampled_from(NEAR_THE_END), unique=True, max_size=48),
+    st.lists(st.integers(0, 1 << WIDTH) | st.sampled_from(NEAR_THE_END), unique=True, max_size=48),
     st.integers(1, 3),
+    st.booleans(),
 )
-def test_words_that_spread_are_found(words: list[int], more: int) -> None:
-    held, bits = np.array(words, np.int64), BITS + more
-    slots = np.full(1 << BITS, -1, np.int64)
-    hashing.rehash_words(slots, BITS, held, len(held))
-    displaced = hashing.most_displaced(slots, BITS)
+def test_words_that_spread_are_found(words: list[int], more: int, narrow: bool) -> None:
+    if narrow:  # by their codes, so that some are at home near the end
+        codes = {min(word << 20 if word < 1 << 14 else word, (1 << WIDTH) - 1) for word in words}
+        words = [code * INVERSE % (1 << WIDTH) for code in codes]
+    held, kind = np.array(words, np.int64), np.int32 if narrow else np.int64
+    before, bits = (each + (WIDTH << 8 if narrow else 0) for each in (BITS, BITS + more))
+    slots = np.full(1 << BITS, -1, kind)
+    if not hashing.rehash_words(slots, before, held, len(held)):
+        return
+    displaced = hashing.most_displaced(slots, before)
     if 2 * displaced >= len(slots):
         return
-    more_slots = np.full((1 << bits) - len(slots), -1, np.int64)
+    more_slots = np.full((1 << BITS + more) - len(slots), -1, kind)
     numbers = np.full(len(slots), -1, np.int32)
-    hashing.number_words(slots, numbers, BITS, held, 0, len(held))
+    hashing.number_words(slots, numbers, before, held, 0, len(held))
+    absent = np.setdiff1d(np.arange(1 << 10), held)
     for numbered in (False, True):
         spread = np.concatenate([slots, more_slots])
         ids = np.concatenate([numbers, more_slots.astype(np.int32)])
         given_ids = ids if numbered else np.empty(0, np.int32)
-        hashing.spread_words(spread, given_ids, BITS, bits, 2 * displaced + 1)
+        hashing.spread_words(spread, given_ids, before, bits, 2 * displaced + 1)
         if not numbered:
             hashing.number_words(spread, ids, bits, held, 0, len(held))
         assert hashing.find_words(spread, ids, bits, held).tolist() == list(range(len(words)))
+        assert hashing.find_words(spread, ids, bits, absent).max() == -1
         assert np.count_nonzero(spread >= 0) == len(words)
 
 

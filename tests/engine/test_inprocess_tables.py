@@ -70,6 +70,47 @@ def test_ids_are_given_in_order_of_arrival(case: tuple[int, list[list[tuple[int,
         assert [each.tolist() for each in held] == [each[:size] for each in stored]
 
 
+@trying(40)
+@given(st.integers(31, 38), st.integers(0, 1 << 32))
+def test_rows_are_told_apart_by_slots_of_32_bits(width: int, seed: int) -> None:
+    """Where these tell few distances or none, layouts change, rows go, and slots get 64 bits in the end."""
+    rng = random.Random(seed)
+    narrow = {"NARROW_ROWS": 0, "NARROW_BITS": 0, "NARROW_WORD": width, "NARROW_DISTANCE": rng.randint(0, 8)}
+    table, known = RowTable(2), dict[tuple[int, ...], int]()
+    most, least = 1 << rng.randint(2, 14), 0
+    with mock.patch.multiple(thresholds, LARGE_SLOTS=rng.choice([0, 1 << 20]), CHUNK=3, **narrow):
+        for _ in range(12):
+            rows = [(rng.randint(least, most), rng.randint(0, 5)) for _ in range(rng.randint(1, 60))]
+            match rng.randint(0, 6):
+                case 0 | 1:
+                    table.insert_new(columns(rows, 2), len(rows))
+                case 2:
+                    table.insert(columns(rows, 2), len(rows))
+                case 3:
+                    for row in rows:
+                        table.add_row(row)
+                case 4:
+                    for row in rows:
+                        assert table.insert_row(row) == known.setdefault(row, len(known))
+                case 5:
+                    kept = rng.randint(0, len(known))
+                    table.truncate(kept)
+                    known, rows = dict([*known.items()][:kept]), []
+                case 6:
+                    rows, least, most = [], -rng.randint(0, 1) << 9, most << rng.randint(0, 2)
+                    if not rng.randint(0, 5):
+                        table.numbered_words()
+            for row in rows:
+                known.setdefault(row, len(known))
+            asked = [*known, *((rng.randint(least, most), k) for k in range(6) for _ in range(20))]
+            expected = [known.get(row, -1) for row in asked]
+            assert table.size == len(known)
+            assert table.holds(columns(asked, 2), len(asked)).tolist() == [at >= 0 for at in expected]
+            if rng.randint(0, 1):
+                assert table.find(columns(asked, 2), len(asked)).tolist() == expected
+                assert [table.find_row(row) for row in asked[-9:]] == expected[-9:]
+
+
 def test_a_value_outside_the_layout_has_no_match() -> None:
     table = RowTable(2)
     table.insert(columns([(1, 2), (3, 4)], 2), 2)

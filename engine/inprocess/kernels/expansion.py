@@ -94,21 +94,21 @@ def absent(slots: Any, bits: int, size: int, made: Any, places: Any, seen: Any, 
 
     Most words are at their homes. The others go on in front, a slot further in each pass: a search that
     branches by what it finds takes a quarter longer. All three arrays of the block are used up."""
-    mask = (1 << bits) - 1
+    mask = slots.shape[0] - 1
     hashing.read_homes(slots, bits, made, 0, size, places, seen)
     left = 0
     for m in range(size):
         word, place, held = made[m], places[m], seen[m]
         made[left], places[left], seen[left] = word, place, held
-        left += held != word
+        left += held != hashing.mark(slots, bits, word, place)
     while left > 0:
         size, left = left, 0
         for m in range(size):
-            word, held = made[m], seen[m]
+            word, place, held = made[m], places[m], seen[m]
             new[out] = word
             out += held == hashing.EMPTY
-            made[left], places[left] = word, (places[m] + 1) & mask
-            left += (held != word) & (held != hashing.EMPTY)
+            made[left], places[left] = word, (place + 1) & mask
+            left += (held != hashing.mark(slots, bits, word, place)) & (held != hashing.EMPTY)
         for m in range(left):
             seen[m] = slots[places[m]]
     return out
@@ -147,7 +147,6 @@ def expand_found(
     """The matches with row ids under `below` whose words a hash set holds: position of the left row, row id,
     and the word's id. Returns (left row, match of it, number found). `marks` has a bit for each word of the
     hash set among others, unless `sieve_bits` is 0."""
-    mask = (1 << bits) - 1
     lefts = np.empty(BLOCK, np.int64)
     rights = np.empty(BLOCK, np.int64)
     made = np.empty(BLOCK, np.int64)
@@ -167,10 +166,10 @@ def expand_found(
             if held == hashing.EMPTY or word < 0:
                 continue
             place = places[m]
-            while held != word and held != hashing.EMPTY:
-                place = (place + 1) & mask
+            if held != hashing.mark(slots, bits, word, place):
+                place = hashing.slot_of(slots, bits, place, word)
                 held = slots[place]
-            if held == word:
+            if held != hashing.EMPTY:
                 left[out] = lefts[m]
                 rows[out] = rights[m]
                 found[out] = ids[place]

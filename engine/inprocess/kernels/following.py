@@ -203,13 +203,13 @@ def least_ranks(best: Any, places: Any, words: Any, slots: Any, ids: Any, bits: 
         hashing.read_homes(slots, bits, words, base, size, slot, seen)
         for m in range(size):
             word = words[base + m]
-            if seen[m] != word:
+            if seen[m] != hashing.mark(slots, bits, word, slot[m]):
                 slot[m] = hashing.slot_of(slots, bits, slot[m], word)
                 seen[m] = slots[slot[m]]
         for m in range(size):
             slot[m] = ids[slot[m]]
         for m in range(size):
-            if seen[m] == words[base + m] and seen[m] != hashing.EMPTY:
+            if words[base + m] >= 0 and seen[m] != hashing.EMPTY:
                 number = np.int64(ranks[slot[m]])
                 number -= CAME if number >= CAME else 0
                 place = places[base + m]

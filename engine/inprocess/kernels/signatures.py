@@ -90,6 +90,19 @@ scan.agreeing I n I I I
 iterations.first_due I I I
 iterations.joined I I
 hashing.find_words I I n I
+hashing.insert_words i n I I n n
+hashing.rehash_words i n I n
+hashing.number_words i i n I n n
+hashing.number_new_words i i n I I n I n n
+hashing.find_words i i n I
+hashing.spread_words i i n n n
+hashing.most_displaced i n
+hashing.insert_narrow_word i n n I n
+hashing.number_narrow_word i i n n I n
+hashing.find_narrow_word i i n n
+expansion.expand_found I I i i n I I M i i n I I I n n n I n
+expansion.expand_new I I i i n I I M i n I n n n
+following.least_ranks I I I i i n i
 postings.count I I
 postings.scatter I I I i
 paths.spread I i i i I c I i I c I n I I I

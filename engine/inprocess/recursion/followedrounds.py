@@ -97,7 +97,7 @@ class FollowedRule:
             of_right = moved([(right.fields[k], to) for (is_match, k), to in ways if is_match])
             if of_left is None or of_right is None:
                 return None
-            slots, ids, bits = table.numbered_slots()
+            slots, ids, bits = table.numbered_words()
             found.append((of_left, of_right, slots, ids, bits, NOTHING if weights is None else weights))
         if len({weights.dtype for *_, weights in found}) > 1:
             return None  # ranks and weights: a kernel takes tuples of one type

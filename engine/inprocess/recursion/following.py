@@ -79,7 +79,7 @@ class Following:
         weights = NOTHING if store.weights is None else store.weights
         counted = weighted and store.weights is not None
         words = store.table.words
-        return keyed, *keys.numbered_slots(), whole, *stretches, weights, counted, words, of_left, of_right
+        return keyed, *keys.numbered_words(), whole, *stretches, weights, counted, words, of_left, of_right
 
     def _keys(self, store: Readable) -> RowTable | None:
         """The table in which keys are looked up, if it is ready."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ... import thresholds
 from ...derivedcolumns import Position
+from ...memory import give_back
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
 from ..arrangements.rowids import Locator
@@ -111,6 +112,8 @@ class GrowingSet:
         if self.indexes:
             with all_alike(self.indexes) as indexes:
                 self._arrange(indexes, range(self.low, self.high))
+        if self.high - self.low >= thresholds.GIVEN_BACK_ROWS:
+            give_back()  # what arrays that grow will not take: they lie apart
         return True
 
     def advance_through(self, reached: Sequence[int]) -> None:

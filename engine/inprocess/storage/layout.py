@@ -40,6 +40,11 @@ class PackedLayout:
 
     fields: tuple[PackedField, ...]
 
+    @property
+    def width(self) -> int:
+        """The bits of a word."""
+        return sum([field.width for field in self.fields])
+
     def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
         """The words of the rows, -1 for a row that does not fit, and the number of values that do not fit."""
         if length == 1:
@@ -118,20 +123,21 @@ class PackedColumns(LazyColumns):
         return PackedColumns(self.layout, self.words[start:stop])
 
 
-def fit(ranges: Sequence[tuple[int, int]]) -> PackedLayout | None:
+def fit(ranges: Sequence[tuple[int, int]], width: int = WORD) -> PackedLayout | None:
     """A layout for columns with these least and greatest values; None where 62 bits are too few.
 
-    Bits to spare are shared out, so that values may outgrow the range without a repack.
+    Bits to spare, as far as words have so many, are shared out, so that values may outgrow the range without
+    a repack.
     """
-    return _fitted(tuple(ranges))
+    return _fitted(tuple(ranges), width)
 
 
 @lru_cache(maxsize=256)
-def _fitted(ranges: tuple[tuple[int, int], ...]) -> PackedLayout | None:
+def _fitted(ranges: tuple[tuple[int, int], ...], width: int) -> PackedLayout | None:
     needed = [max(1, (high - low).bit_length()) for low, high in ranges]
-    spare = WORD - sum(needed)
-    if spare < 0:
+    if sum(needed) > WORD:
         return None
+    spare = max(0, width - sum(needed))
     fields = []
     shift = 0
     for position, ((low, high), bits) in enumerate(zip(ranges, needed, strict=True)):

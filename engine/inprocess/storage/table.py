@@ -17,6 +17,7 @@ from ..kernels import hashing
 from . import threadpool
 from .arrays import grow, lengthen
 from .layout import (
+    WORD,
     PackedColumns,
     PackedField,
     PackedLayout,
@@ -87,8 +88,9 @@ class RowTable(Unread):
         self._untouched = True
         self._words: Array = np.empty(16, np.int64)
         self._wide: Array = np.empty((0, arity), np.int64)
-        self._bits = _FIRST_BITS
-        self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
+        self._bits = self._shape = _FIRST_BITS
+        self._slots: Any = np.full(1 << _FIRST_BITS, -1, np.int64)
+        self._has_whole_words = False  # whether slots have 64 bits, for good
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
         self._one: _OfOne | None = None  # what packs one row by the layout
@@ -117,6 +119,7 @@ class RowTable(Unread):
         self._bits = _FIRST_BITS
         while int((1 << self._bits) * _FULL) < size + 16:
             self._bits += 1
+        self._shape = self._bits
         read_later(self, "_slots", self._entered)
 
     def _packed(self, columns: Sequence[ReadColumn]) -> Array:
@@ -128,15 +131,10 @@ class RowTable(Unread):
             column.add_to(words, field, number == 0)
         return words
 
-    def _entered(self) -> Array:
+    def _entered(self) -> Any:
         """The slots of the rows."""
-        reserve(8 << self._bits)
-        slots = np.full(1 << self._bits, -1, np.int64)
-        if self._layout is None:
-            hashing.rehash_rows(slots, self._bits, self._wide, self.size)
-        else:
-            hashing.rehash_words(slots, self._bits, self._words, self.size)
-        return slots
+        slots = self._empty(self._bits, self._layout)
+        return slots if self._enter(slots) else self._entered()
 
     def read_ahead(self) -> None:
         """Reads the rows, and enters them into the slots, if that is to be done later."""
@@ -201,13 +199,18 @@ class RowTable(Unread):
         """The packed rows by id; refer to it in passing only, for it may have to grow where it lies."""
         return self._words
 
-    def slots(self) -> tuple[Array, int]:
-        """The hash set of the packed rows, and the number of bits of a place in it."""
-        return self._slots, self._bits
+    def slots(self) -> tuple[Any, int]:
+        """The hash set of the packed rows, and the number of bits of a place in it, as kernels take it."""
+        return self._slots, self._shape
 
-    def numbered_slots(self) -> tuple[Array, Array, int]:
+    def numbered_slots(self) -> tuple[Any, Array, int]:
         """The hash set of the packed rows, the id at each place, and the number of bits of a place."""
-        return self._slots, self._numbered(), self._bits
+        return self._slots, self._numbered(), self._shape
+
+    def numbered_words(self) -> tuple[Array, Array, int]:
+        """As `numbered_slots`, for a kernel that takes the sets of several tables: slots have 64 bits."""
+        self._have_whole_words()
+        return self.numbered_slots()
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
         """The ids of rows; -1 for a row that the table does not hold."""
@@ -220,14 +223,14 @@ class RowTable(Unread):
         located = self._located(columns, words)
         if located is not None:
             return located
-        return hashing.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
+        return hashing.find_words(*self.numbered_slots(), words)  # type: ignore[no-any-return]
 
     def holds(self, columns: Sequence[Array], length: int) -> Array:
         """Whether the table holds each of some rows."""
         if self.size == 0 or self._layout is None or self._ids is not None:
             return self.find(columns, length) >= 0  # type: ignore[return-value]
         words, _ = self._layout.pack(columns, length)
-        return hashing.find_words(self._slots, self._slots, self._bits, words) >= 0  # type: ignore[no-any-return]
+        return hashing.find_words(self._slots, self._slots, self._shape, words) >= 0  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------- one row
 
@@ -269,7 +272,8 @@ class RowTable(Unread):
         if one is None or one.layout is not layout:
             one = self._packing_one(layout)
         word = one.pack(row)
-        return -1 if word < 0 else hashing.find_word(self._slots, ids, self._bits, word)
+        find = hashing.find_word if self._shape == self._bits else hashing.find_narrow_word
+        return -1 if word < 0 else find(self._slots, ids, self._shape, word)
 
     def insert_row(self, row: tuple[int, ...]) -> int:
         """As `insert`, of one row."""
@@ -282,10 +286,12 @@ class RowTable(Unread):
             and size + 1 <= len(slots) * _FULL
             and (word := one.pack(row)) >= 0
         ):
-            at: int = hashing.number_word(slots, ids, self._bits, word, self._words, size)
+            number = hashing.number_word if self._shape == self._bits else hashing.number_narrow_word
+            at: int = number(slots, ids, self._shape, word, self._words, size)
             if at == size:
                 self.size += 1
-            return at
+            if at >= 0:
+                return at
         return self._insert_row(row)
 
     def _insert_row(self, row: tuple[int, ...]) -> int:
@@ -297,11 +303,14 @@ class RowTable(Unread):
                 self._slots, self._bits, given, self._wide, size, out, 0, 1
             )
             return out.item(0)
-        if word < 0 or ids is None:
-            return int(self.insert([np.array([value], np.int64) for value in row], 1)[0])
-        at: int = hashing.number_word(self._slots, ids, self._bits, word, self._words, size)
-        if at == size:
-            self.size += 1
+        at = -1
+        if word >= 0 and ids is not None:
+            number = hashing.number_word if self._shape == self._bits else hashing.number_narrow_word
+            at = number(self._slots, ids, self._shape, word, self._words, size)
+            if at == size:
+                self.size += 1
+        if at < 0:
+            at = int(self.insert([np.array([value], np.int64) for value in row], 1)[0])
         return at
 
     def add_row(self, row: tuple[int, ...]) -> bool:
@@ -309,10 +318,12 @@ class RowTable(Unread):
         size = self.size
         if self._ids is not None or self._layout is None:
             return self.insert_row(row) == size
-        if (word := self._word_with_room(row)) < 0:
+        if (word := self._word_with_room(row)) >= 0:
+            insert = hashing.insert_word if self._shape == self._bits else hashing.insert_narrow_word
+            reached = insert(self._slots, self._shape, word, self._words, size)
+            self.size = max(size, reached)
+        if word < 0 or reached < 0:
             self.insert_new([np.array([value], np.int64) for value in row], 1)
-        else:
-            self.size = hashing.insert_word(self._slots, self._bits, word, self._words, size)
         return self.size > size
 
     def _word_with_room(self, row: tuple[int, ...]) -> int:
@@ -359,11 +370,14 @@ class RowTable(Unread):
             if self._ids is not ids:
                 ids = self._numbered()
             grow(self, "_words", self.size + room)
+            full = self.size + room
             at, self.size = hashing.number_new_words(
-                self._slots, ids, self._bits, words, self._words, self.size, out, at, room
+                self._slots, ids, self._shape, words, self._words, self.size, out, at, room
             )
             if at == length:
                 return out
+            if self.size < full:
+                self._have_whole_words()
 
     def fitted(self, columns: Sequence[Array], length: int) -> Sequence[Array]:
         """The columns of rows that are to be inserted, as words where the table packs its rows."""
@@ -385,12 +399,13 @@ class RowTable(Unread):
         """For a kernel that inserts so many words or more: the words; their hash set, the ids at its slots if
         these are numbered, and the number of bits of a place; and the size up to which there is room. Rows
         are packed. Whoever inserts sets `size`."""
+        self._have_whole_words()
         while int(len(self._slots) * _FULL) < self.size + wanted:
             self._spread(self._bits + 1)
         grow(self, "_words", self.size + wanted)
         ids = _NO_IDS if self._ids is None else self._ids
         room = min(len(self._words), int(len(self._slots) * _FULL))
-        return self._words, self._slots, ids, self._bits, room
+        return self._words, self._slots, ids, self._shape, room
 
     def _insert_words(self, words: Array) -> None:
         length = len(words)
@@ -400,8 +415,10 @@ class RowTable(Unread):
             grow(self, "_words", self.size + room)
             # Nothing else may refer to the arrays when they grow.
             new = self._words[self.size :]
-            at, found = hashing.insert_words(self._slots, self._bits, words, new, at, room)
+            at, found = hashing.insert_words(self._slots, self._shape, words, new, at, room)
             self.size += found
+            if at < length and found < room:
+                self._have_whole_words()
 
     def found_by(self, locator: Locate) -> Locate:
         """Lets a locator find ids while the slots are not numbered, as long as the caller keeps it: a locator
@@ -465,10 +482,9 @@ class RowTable(Unread):
             self._enter_again()
             return
         words, wide = self._words[:most].copy(), self._wide[:most].copy()
-        bits = max(_FIRST_BITS, int(most / _FULL).bit_length())
-        slots, self._ids = np.full(1 << bits, -1, np.int64), None
-        self._words, self._wide, self._slots, self._bits = words, wide, slots, bits
-        self._enter()
+        slots = self._empty(max(_FIRST_BITS, int(most / _FULL).bit_length()), self._layout)
+        self._words, self._wide, self._ids = words, wide, None
+        self._fill(slots)
 
     # ------------------------------------------------------------- layout and slots
 
@@ -476,6 +492,10 @@ class RowTable(Unread):
         """The packed words of new rows, after making the layout wide enough; None for wide rows."""
         if self._layout is None:
             return None
+        if self.size <= thresholds.NARROW_ROWS < self.size + length and self._layout.width == WORD:
+            self._lay_out(columns, length)
+            if self._layout is None:
+                return None
         if isinstance(columns, PackedColumns) and columns.layout is self._layout:
             self._untouched = False
             return columns.words
@@ -483,25 +503,33 @@ class RowTable(Unread):
             words, misfits = self._layout.pack(columns, length)
             if not misfits:
                 return words
-        self._widen([bounds(column) for column in columns])
+        self._lay_out(columns, length)
         if self._layout is None:
             return None
         words, misfits = self._layout.pack(columns, length)
         assert not misfits, "a layout too narrow for its rows"
         return words
 
-    def _widen(self, ranges: list[tuple[int, int]]) -> None:
-        old = self._layout
-        assert old is not None
+    def _lay_out(self, columns: Sequence[Array], length: int) -> None:
+        """Gives the rows a layout that also fits these, with bits to spare while they are not many."""
+        ranges = [bounds(column) for column in columns]
         if self.size:
             held = [bounds(self.column(k)) for k in range(self.arity)]
             ranges = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, held, strict=True)]
-        columns, layout = self.columns(), fit(ranges)
-        if layout is not None:
-            self._words[: self.size] = layout.pack(columns, self.size)[0]
+        layout = fit(ranges, WORD if self.size + length <= thresholds.NARROW_ROWS else thresholds.NARROW_WORD)
+        slots, words, wide = self._slots, np.empty(0, np.int64), self._wide
+        if slots.dtype != self._kind(self._bits, layout):
+            slots = self._empty(self._bits, layout)
+        if layout is None:
+            wide = _stack(self.columns(), self.size) if self.size else np.empty((16, self.arity), np.int64)
+            self._ids = None
         else:
-            self._wide = _stack(columns, self.size) if self.size else np.empty((16, self.arity), np.int64)
-            self._words, self._ids = np.empty(0, np.int64), None
+            reserve(8 * self.size)
+            words = np.empty(len(self._words), np.int64)
+            for at in range(0, self.size, thresholds.CHUNK):
+                end = min(at + thresholds.CHUNK, self.size)
+                words[at:end], _ = layout.pack(self.columns(at, end), end - at)
+        self._slots, self._words, self._wide = slots, words, wide
         self._layout, self._untouched = layout, False
         self._enter_again()
 
@@ -525,10 +553,14 @@ class RowTable(Unread):
         """More slots for the same rows. Large ones are spread where they lie, with their numbers."""
         self._begun = None
         held = len(self._slots)
-        if self._layout is None or held < thresholds.LARGE_SLOTS:
+        if (
+            self._layout is None
+            or held < thresholds.LARGE_SLOTS
+            or self._slots.dtype != self._kind(bits, self._layout)
+        ):
             self._rehash(bits)
             return
-        displaced = hashing.most_displaced(self._slots, self._bits)
+        displaced = hashing.most_displaced(self._slots, self._shape)
         if 2 * displaced >= held:
             self._rehash(bits)
             return
@@ -536,39 +568,71 @@ class RowTable(Unread):
             lengthen(self, "_ids", 1 << bits)
         lengthen(self, "_slots", 1 << bits, -1)
         ids = _NO_IDS if self._ids is None else self._ids
-        hashing.spread_words(self._slots, ids, self._bits, bits, 2 * displaced + 1)
-        self._bits = bits
+        before, self._bits, self._shape = self._shape, bits, self._shape - self._bits + bits
+        hashing.spread_words(self._slots, ids, before, self._shape, 2 * displaced + 1)
 
     def _rehash(self, bits: int) -> None:
         self._begun = None
-        reserve(8 << bits)
-        self._slots = np.full(1 << bits, -1, np.int64)
-        self._bits, numbered, self._ids = bits, self._ids is not None, None
-        self._enter()
+        slots = self._empty(bits, self._layout)
+        numbered, self._ids = self._ids is not None, None
+        self._fill(slots)
         if numbered:
             self._numbered()
 
-    def _enter(self) -> None:
-        """Enters all rows into empty slots."""
+    def _kind(self, bits: int, layout: PackedLayout | None) -> Any:
+        """The type of 2**bits slots: 32 bits if they tell the words of a layout apart, and have many bits for
+        distances left. See `kernels.hashing`."""
+        if layout is None or self._has_whole_words or bits < thresholds.NARROW_BITS:
+            return np.int64
+        return np.int32 if 0 <= layout.width - bits <= 31 - thresholds.NARROW_DISTANCE else np.int64
+
+    def _empty(self, bits: int, layout: PackedLayout | None) -> Any:
+        """2**bits empty slots for words of a layout."""
+        kind = self._kind(bits, layout)
+        reserve(np.dtype(kind).itemsize << bits)
+        return np.full(1 << bits, -1, kind)
+
+    def _enter(self, slots: Any) -> bool:
+        """Enters all rows into empty slots, which are to be those of the table. False: these tell too few
+        distances, and others are to be made, of whole words."""
+        self._bits = self._shape = len(slots).bit_length() - 1
         if self._layout is None:
-            hashing.rehash_rows(self._slots, self._bits, self._wide, self.size)
-        else:
-            hashing.rehash_words(self._slots, self._bits, self._words, self.size)
+            hashing.rehash_rows(slots, self._shape, self._wide, self.size)
+            return True
+        if slots.dtype == np.int32:
+            self._shape += self._layout.width << 8
+        if hashing.rehash_words(slots, self._shape, self._words, self.size):
+            return True
+        self._has_whole_words = True
+        return False
+
+    def _fill(self, slots: Any) -> None:
+        """Makes empty slots those of the table, and enters all rows."""
+        self._slots = slots
+        if not self._enter(slots):
+            self.made, self._ids = True, None
+            read_later(self, "_slots", self._entered)
+
+    def _have_whole_words(self) -> None:
+        """Gives the slots 64 bits, for good."""
+        self._has_whole_words = True
+        if self._shape != self._bits:
+            self._rehash(self._bits)
 
     def _enter_again(self) -> None:
         """Enters all rows into the slots, emptied. Takes no memory, so that it cannot fail."""
         self._begun = None
         self._slots.fill(-1)
-        self._enter()
+        self._fill(self._slots)
         if self._ids is not None:
-            hashing.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
+            hashing.number_words(self._slots, self._ids, self._shape, self._words, 0, self.size)
 
     def number_some(self) -> None:
         """Goes on to build the ids at the slots, by a part of the rows."""
         ids, done = self._begun or (np.empty(len(self._slots), np.int32), 0)
         part = max(_PART, self.size // 32)
         stop = min(done + part, self.size)
-        hashing.number_words(self._slots, ids, self._bits, self._words, done, stop)
+        hashing.number_words(self._slots, ids, self._shape, self._words, done, stop)
         self._begun = ids, stop
         if stop == self.size:
             self._ids, self._begun = ids, None
@@ -580,7 +644,7 @@ class RowTable(Unread):
                 if self._ids is None:
                     reserve(4 * len(self._slots))
                     ids: Any = np.empty(len(self._slots), np.int32)
-                    hashing.number_words(self._slots, ids, self._bits, self._words, 0, self.size)
+                    hashing.number_words(self._slots, ids, self._shape, self._words, 0, self.size)
                     self._ids, self._begun = ids, None
         assert self._ids is not None
         return self._ids
