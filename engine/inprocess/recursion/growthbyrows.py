@@ -17,7 +17,7 @@ from ...clock import work
 from ...maintenance import Decision, ImportSize, Situation
 from ..arrangements.views import StoreView
 from ..joins.onebyone import Row
-from ..storage.batch import Rows, few_rows
+from ..storage.batch import Rows
 from .recursion import Recursion
 from .rowrounds import Coming, Starts, new_rows, round_by_rows
 
