@@ -11,5 +11,6 @@ body of a rule clause by clause, and `repairs.py` tries changes of facts by epoc
 `sqlterms.py` tells explanations of views in SQL: the places of the rules that a module of SQL becomes are in
 its text, and say what each clause is there (`ddlog/errors/origins.py`). `changes.py` compares proofs in the
 states after and before the last commit, which is undone on trial (`Runtime.before`), and in rounds of loops.
-Only the last changes of inputs are kept for it (`inprocess/latest.py`, `spark/latest.py`). docs/explain.md is the guide.
+Only the last changes of inputs are kept for it (`inprocess/latest.py`, `spark/latest.py`). docs/explain.md is
+the guide.
 """
