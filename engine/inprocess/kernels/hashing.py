@@ -68,7 +68,7 @@ def code_at(bits: int, held: Any, at: int) -> int:
     """The code of the word that a slot of 32 bits holds."""
     rest, noted = (bits >> 8) - (bits & 255), np.int64(held)
     first = (at - (noted & ((1 << (31 - rest)) - 1))) & ((1 << (bits & 255)) - 1)
-    return (first << rest) | (noted >> (31 - rest))  # type: ignore[no-any-return]
+    return (first << rest) | (noted >> (31 - rest))  # type: ignore[return-value]
 
 
 @part
@@ -260,13 +260,21 @@ def find_word(slots: Any, ids: Any, bits: int, word: int) -> int:
 def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
     """The id of each word, -1 where there is none."""
     out = np.empty(words.shape[0], np.int64)
-    for i in range(words.shape[0]):
-        word = words[i]
-        out[i] = -1
-        if word >= 0:
-            at = slot_of(slots, bits, first_slot(slots, bits, word), word)
-            if slots[at] != EMPTY:
-                out[i] = ids[at]
+    block = min(BLOCK, words.shape[0])
+    places = np.empty(block, np.int64)
+    seen = np.empty(block, np.int64)
+    for base in range(0, words.shape[0], BLOCK):
+        size = min(BLOCK, words.shape[0] - base)
+        read_homes(slots, bits, words, base, size, places, seen)
+        for m in range(size):
+            word, at, held = words[base + m], places[m], seen[m]
+            out[base + m] = -1
+            if word >= 0 and held != EMPTY:
+                if held != mark(slots, bits, word, at):
+                    at = slot_of(slots, bits, at, word)
+                    held = slots[at]
+                if held != EMPTY:
+                    out[base + m] = ids[at]
     return out
 
 
