@@ -111,6 +111,18 @@ def test_rows_are_told_apart_by_slots_of_32_bits(width: int, seed: int) -> None:
                 assert [table.find_row(row) for row in asked[-9:]] == expected[-9:]
 
 
+def test_rows_whose_values_outgrow_short_words_are_seldom_laid_out_again() -> None:
+    """Times grow on, and short words leave little room for them, of which half lies below the first one."""
+    table, layouts, far = RowTable(3), set(), 1 << 15
+    with mock.patch.object(thresholds, "NARROW_ROWS", 64):
+        for at in range(0, 1 << 14, 16):
+            rows = [(far + at + k, far * (k % 2), far * (k % 3)) for k in range(16)]
+            table.insert_new(columns(rows, 3), len(rows))
+            layouts.add(table.layout)
+    assert len(layouts) < 6
+    assert table.find_row((far + 77, far, far)) == 77
+
+
 def test_a_value_outside_the_layout_has_no_match() -> None:
     table = RowTable(2)
     table.insert(columns([(1, 2), (3, 4)], 2), 2)
