@@ -113,7 +113,7 @@ def test_rows_are_told_apart_by_slots_of_32_bits(width: int, seed: int) -> None:
 
 def test_rows_whose_values_outgrow_short_words_are_seldom_laid_out_again() -> None:
     """Times grow on, and short words leave little room for them, of which half lies below the first one."""
-    table, layouts, far = RowTable(3), set(), 1 << 15
+    table, layouts, far = RowTable(3), set[PackedLayout | None](), 1 << 15
     with mock.patch.object(thresholds, "NARROW_ROWS", 64):
         for at in range(0, 1 << 14, 16):
             rows = [(far + at + k, far * (k % 2), far * (k % 3)) for k in range(16)]
