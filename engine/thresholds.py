@@ -228,7 +228,8 @@ READ_AHEAD = 200_000
 # -------------------------------------------------------------------- memory
 
 GIVEN_BACK_ROWS = 1 << 18
-"""New rows of a round of a recursion, after which freed memory goes back to the system, in 3 ms."""
+"""New rows of a round of a recursion, after which freed memory goes back to the system, in 3 ms. The system
+clears what the next rounds take again: in galen that is 0.7 s of 22, for 70 MiB less."""
 
 SPILLED_PIECE = 1 << 22
 """Bytes of an array that go to disk together, and of the smallest array that does: a process has at most

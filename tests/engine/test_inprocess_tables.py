@@ -20,7 +20,7 @@ from ddlog.engine.inprocess.storage import rows as rows_module
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate, few_rows
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
-from ddlog.engine.inprocess.storage.layout import fit
+from ddlog.engine.inprocess.storage.layout import PackedField, PackedLayout, fit
 from ddlog.engine.inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
@@ -109,6 +109,26 @@ def test_rows_are_told_apart_by_slots_of_32_bits(width: int, seed: int) -> None:
             if rng.randint(0, 1):
                 assert table.find(columns(asked, 2), len(asked)).tolist() == expected
                 assert [table.find_row(row) for row in asked[-9:]] == expected[-9:]
+
+
+def test_rows_whose_values_outgrow_short_words_are_seldom_laid_out_again() -> None:
+    """Times grow on, and short words leave little room for them, of which half lies below the first one."""
+    table, layouts, far = RowTable(3), set[PackedLayout | None](), 1 << 15
+    with mock.patch.object(thresholds, "NARROW_ROWS", 64):
+        for at in range(0, 1 << 14, 16):
+            rows = [(far + at + k, far * (k % 2), far * (k % 3)) for k in range(16)]
+            table.insert_new(columns(rows, 3), len(rows))
+            layouts.add(table.layout)
+    assert len(layouts) < 6
+    assert table.find_row((far + 77, far, far)) == 77
+
+
+def test_words_with_bits_between_their_fields_are_told_apart() -> None:
+    table, layout = RowTable(2), PackedLayout((PackedField(0, 10, 0), PackedField(0, 10, 30)))
+    rows = [(1, k) for k in range(9)]
+    with mock.patch.multiple(thresholds, NARROW_BITS=0):
+        table.fill_later(9, layout, lambda: layout.pack(columns(rows, 2), 9)[0])
+        assert table.find(columns(rows, 2), 9).tolist() == [*range(9)]
 
 
 def test_a_value_outside_the_layout_has_no_match() -> None:

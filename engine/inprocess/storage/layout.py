@@ -42,8 +42,8 @@ class PackedLayout:
 
     @property
     def width(self) -> int:
-        """The bits of a word."""
-        return sum([field.width for field in self.fields])
+        """The bits of a word. A layout that was kept in a file may have others between its fields."""
+        return self.fields[-1].shift + self.fields[-1].width if self.fields else 0
 
     def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
         """The words of the rows, -1 for a row that does not fit, and the number of values that do not fit."""

@@ -91,6 +91,7 @@ class RowTable(Unread):
         self._bits = self._shape = _FIRST_BITS
         self._slots: Any = np.full(1 << _FIRST_BITS, -1, np.int64)
         self._has_whole_words = False  # whether slots have 64 bits, for good
+        self._shortened = 0  # rows when words were last made short
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
         self._one: _OfOne | None = None  # what packs one row by the layout
@@ -511,12 +512,14 @@ class RowTable(Unread):
         return words
 
     def _lay_out(self, columns: Sequence[Array], length: int) -> None:
-        """Gives the rows a layout that also fits these, with bits to spare while they are not many."""
+        """Gives the rows a layout that also fits these, with bits to spare while they are not many, and where
+        values outgrow short words faster than rows come: each layout takes a pass over all rows."""
         ranges = [bounds(column) for column in columns]
         if self.size:
             held = [bounds(self.column(k)) for k in range(self.arity)]
             ranges = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, held, strict=True)]
-        layout = fit(ranges, WORD if self.size + length <= thresholds.NARROW_ROWS else thresholds.NARROW_WORD)
+        short = self.size + length > thresholds.NARROW_ROWS and self.size >= 2 * self._shortened
+        layout = fit(ranges, thresholds.NARROW_WORD if short else WORD)
         slots, words, wide = self._slots, np.empty(0, np.int64), self._wide
         if slots.dtype != self._kind(self._bits, layout):
             slots = self._empty(self._bits, layout)
@@ -531,6 +534,7 @@ class RowTable(Unread):
                 words[at:end], _ = layout.pack(self.columns(at, end), end - at)
         self._slots, self._words, self._wide = slots, words, wide
         self._layout, self._untouched = layout, False
+        self._shortened = self.size if short else self._shortened
         self._enter_again()
 
     def _room(self, wanted: int) -> int:
@@ -603,7 +607,7 @@ class RowTable(Unread):
             self._shape += self._layout.width << 8
         if hashing.rehash_words(slots, self._shape, self._words, self.size):
             return True
-        self._has_whole_words = True
+        self._has_whole_words, self._shape = True, self._bits
         return False
 
     def _fill(self, slots: Any) -> None:
