@@ -444,8 +444,8 @@ class Sharded(Member):
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
         """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
-        that of the first of them, or WorkerGone. Workers whose ranks are not of one numbering, or of which one
-        has committed the epoch, are lost."""
+        that of the first of them, or WorkerGone. Workers are lost if their ranks are not of one numbering, or
+        one has committed the epoch."""
         for peer, control in self._controls.items():
             try:
                 kind, found = said[peer] if peer in said else self._heard(control)
