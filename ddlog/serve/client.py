@@ -224,7 +224,9 @@ class RemoteSession(Session):
         return Result(relation, rows, typedefs, found["warnings"])
 
     @in_turn
-    def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
+    def _explained(
+        self, /, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any
+    ) -> Any:
         if values:
             more["values"] = {each: _sent(each, values[each]) for each in values}
         declared = None if row is None else self.state.declared(relation)

@@ -68,7 +68,7 @@ def code_at(bits: int, held: Any, at: int) -> int:
     """The code of the word that a slot of 32 bits holds."""
     rest, noted = (bits >> 8) - (bits & 255), np.int64(held)
     first = (at - (noted & ((1 << (31 - rest)) - 1))) & ((1 << (bits & 255)) - 1)
-    return (first << rest) | (noted >> (31 - rest))  # type: ignore[no-any-return]
+    return (first << rest) | (noted >> (31 - rest))  # type: ignore[return-value]
 
 
 @part
