@@ -29,7 +29,7 @@ def test_the_least_rank_is_that_of_the_rows_present() -> None:
     hashing.rehash_words(slots, 4, held, 4)
     hashing.number_words(slots, ids, 4, held, 0, 4)
     numbers = np.array([3, ranks.CAME + 2, -1, 5], np.int32)  # the second came now, the third is gone
-    best, asked = np.full(3, 9), np.array([0, 7, 14, 21, 8, -1])  # of the last two none is held
+    best, asked = np.full(3, 9), np.array([7, 0, 14, 21, 8, -1])  # of the last two none is held
     following.least_ranks(best, np.array([0, 0, 1, 1, 2, 2]), asked, slots, ids, 4, numbers)
     assert best.tolist() == [2, 5, 9]
 
