@@ -7,15 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-from ddlog.engine import thresholds
+from ddlog.engine import clock, thresholds
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.spark.sessions.java import NEEDED, check_java
 
@@ -59,6 +61,14 @@ def rows_one_by_one() -> Iterator[None]:
     are joined in the general way."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thresholds, "GENERAL_RUNS", 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def limited_by_work() -> Iterator[None]:
+    """Searches for explanations come as far on a busy machine: their limits are of processor time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clock, "time", SimpleNamespace(**{**vars(time), "monotonic": time.process_time}))
         yield
 
 

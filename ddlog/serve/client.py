@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.lookups import NotAnOutput, WrongValue
-from ..errors.server import ChangesLost, NotOverTheWire, ProgramIsAnother
+from ..errors.server import ChangesLost, NotOverTheWire
 from ..errors.sql import BadSqlParameter
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
@@ -34,7 +34,7 @@ from ..values.rows import Row, record_maker, row_of
 from ..values.structs import Struct
 from ..values.textforms import as_text
 from .jsonforms import carried
-from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row
+from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row, is_about_program
 from .wire import Connection, Unpack
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class RemoteSession(Session):
         self.transaction = RemoteTransaction(self.state)
         self.transaction.steps = []
         self._following: list[Subscription] = []
-        runtime.changed = self._take_up
+        runtime.changed, runtime.turn = self._take_up, lambda: self.state.lock
+        runtime.in_transaction = lambda: self.transaction.is_open
         self._take_up()
 
     def _take_up(self) -> None:
@@ -90,6 +91,21 @@ class RemoteSession(Session):
         super().close()
 
     # ------------------------------------------------------------- the transaction
+
+    def insert(self, relation: str, *rows: Any) -> None:
+        self.insert_rows(relation, self._taken(relation, rows))
+
+    def delete(self, relation: str, *rows: Any) -> None:
+        self.delete_rows(relation, self._taken(relation, rows))
+
+    def upsert(self, relation: str, *rows: Any) -> None:
+        self.upsert_rows(relation, self._taken(relation, rows))
+
+    @in_turn
+    def _taken(self, relation: str, rows: Sequence[Any]) -> list[Row]:
+        """Rows as they are now, whatever becomes of mutable ones before their step is taken again."""
+        with self.state.diagnosing():
+            return list(self._rows(self.transaction.input(relation), rows))
 
     def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         self._step(partial(super().insert_rows, relation, rows))
@@ -115,9 +131,16 @@ class RemoteSession(Session):
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
         self._step(partial(super()._change_table, relation, table, sign))
 
+    @in_turn  # so that no other thread's commit comes between the step and its note
     def _step(self, step: Callable[[], None]) -> None:
         self._check_now("a change of an epoch in the past")
-        step()
+        try:
+            step()
+        except DDlogError as error:
+            if not is_about_program(error) or self.in_transaction:
+                raise
+            self._remote.refresh()
+            step()
         self.transaction.took(step)
 
     def _commit(self, static: bool, begin: Callable[[], None]) -> Changes:
@@ -125,12 +148,11 @@ class RemoteSession(Session):
         try:
             changes = super()._commit(static, begin)
         except DDlogError as error:
-            if isinstance(error.diagnostics[0], ProgramIsAnother):
-                with self.state.lock:
-                    self._remote.refresh()
+            if is_about_program(error):
+                self._remote.refresh()
             raise
         for each in list(self._following):
-            if each.relation.name in changes:
+            if each.relation.name in changes and each is not threading.current_thread():
                 each.wait(self._remote.facts.epoch)
         for each in list(self._following):
             each.raise_error()
@@ -201,15 +223,17 @@ class RemoteSession(Session):
         rows = self._remote.unpacked(found["rows"], relation, more)
         return Result(relation, rows, typedefs, found["warnings"])
 
-    def _explained(self, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any) -> Any:
+    @in_turn
+    def _explained(
+        self, /, word: str, relation: str, row: Any, values: Mapping[str, Any], **more: Any
+    ) -> Any:
         if values:
             more["values"] = {each: _sent(each, values[each]) for each in values}
-        if row is not None:
-            declared = self.state.declared(relation)
+        declared = None if row is None else self.state.declared(relation)
+        if declared is not None:
             more["row"] = _json_row(row_of(row, declared, self.typedefs), declared, self.typedefs)
-        with self.state.lock:
-            found, _ = self._call(word, relation=relation, **more)
-            made = [self._explanation(*each) for each in (found if word == "why_all" else [found])]
+        found, _ = self._call(word, declared, relation=relation, **more)
+        made = [self._explanation(*each) for each in (found if word == "why_all" else [found])]
         return made if word == "why_all" else made[0]
 
     def _explanation(self, kind: str, data: Mapping[str, Any], sets: Sequence[Any]) -> Any:
@@ -256,7 +280,9 @@ class RemoteSession(Session):
         return self._remote.facts.resumed
 
     @property
+    @in_turn
     def epoch(self) -> int | None:
+        self.state.check_open()
         facts = self._remote.facts
         return self._remote.at or (self._remote.fetched().epoch if facts.durable else None)
 
@@ -277,10 +303,9 @@ class RemoteSession(Session):
     def described_state(self) -> list[str]:
         return list(self._call("described_state")[0])
 
-    def _call(self, method: str, **arguments: Any) -> tuple[Any, Unpack]:
-        with self.state.lock:
-            self.state.check_open()
-            return self._remote.call(method, **arguments)
+    def _call(self, method: str, declared: Relation | None = None, **arguments: Any) -> tuple[Any, Unpack]:
+        self.state.check_open()
+        return self._remote.call(method, declared, **arguments)
 
     def subscribe(self, relation: str, receive: Receive) -> Callable[[], None]:
         """Calls `receive` with the changes of each epoch of the server, in a thread of its own; those of an

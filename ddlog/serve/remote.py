@@ -8,8 +8,8 @@ client has changed a row that it depends on, it is made again on the rows as the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from ..core import Relation
@@ -72,11 +72,14 @@ class ReceivedRows:
 
     def __init__(self, relation: Relation, fetch: Callable[[], ListedRows], size: Callable[[], int]) -> None:
         self._relation, self._fetch, self._size = relation, fetch, size
+        self._listed: ListedRows | None = None
 
-    @cached_property
+    @property
     def listed(self) -> ListedRows:
-        """The rows."""
-        return self._fetch()
+        """The rows. Fetched in a turn of the session, so not while anything else is locked."""
+        if self._listed is None:
+            self._listed = self._fetch()
+        return self._listed
 
     @property
     def schema(self) -> Schema:
@@ -93,7 +96,7 @@ class ReceivedRows:
         return self.listed.columns()
 
     def __len__(self) -> int:
-        return len(self.listed) if "listed" in vars(self) else self._size()
+        return self._size() if self._listed is None else len(self._listed)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.listed)
@@ -107,6 +110,10 @@ class RemoteRuntime:
         self.facts = self.fetched()
         self.changed: Callable[[], None] = lambda: None
         """Called when the server has another program."""
+        self.turn: Callable[[], AbstractContextManager[object]] = nullcontext
+        """What a call holds: other threads go on with another program before it or after it."""
+        self.in_transaction: Callable[[], bool] = lambda: False
+        """Whether there are changes for the program as it is known here."""
 
     def fetched(self) -> ServedSession:
         """The facts of the server. Raises DDlogError."""
@@ -120,20 +127,32 @@ class RemoteRuntime:
             found["resumed"],
         )  # fmt: skip
 
-    def call(self, method: str, *, again: bool = True, **arguments: Any) -> tuple[Any, Unpack]:
-        """The answer to a call, after another program was fetched if there is one. Raises DDlogError."""
-        try:
+    def call(
+        self, method: str, declared: Relation | None = None, *, again: bool = True, **arguments: Any
+    ) -> tuple[Any, Unpack]:
+        """The answer to a call, after another program was fetched if there is one. Raises DDlogError, also
+        within a transaction if there is one, or if the relation of the call is not as declared there."""
+        with self.turn():
+            try:
+                return self.wire.call(method, arguments, self.at, self.facts.log, again)
+            except DDlogError as error:
+                if not is_about_program(error) or self.in_transaction():
+                    raise
+                self.refresh()
+                if declared is not None and not self._has(declared):
+                    raise
             return self.wire.call(method, arguments, self.at, self.facts.log, again)
-        except DDlogError as error:
-            if not isinstance(error.diagnostics[0], ProgramIsAnother):
-                raise
-        self.refresh()
-        return self.wire.call(method, arguments, self.at, self.facts.log, again)
+
+    def _has(self, declared: Relation) -> bool:
+        """Whether the program has a relation as it is declared."""
+        found = self.facts.program.relations.get(declared.name)
+        return found is not None and found.titled_types == declared.titled_types
 
     def refresh(self) -> None:
         """Goes on with the program that the server has. Raises DDlogError."""
-        self.facts = self.fetched()
-        self.changed()
+        with self.turn():
+            self.facts = self.fetched()
+            self.changed()
 
     def _declared(self, relation: str) -> Relation:
         return self.facts.program.relations[relation]
@@ -156,8 +175,10 @@ class RemoteRuntime:
         declared = self._declared(relation)
 
         def fetch() -> ListedRows:
-            found, _ = self.call("rows", relation=relation)
-            return self.unpacked(found, declared)
+            with self.turn():
+                if not self._has(declared):
+                    raise DDlogError([ProgramIsAnother()])
+                return self.unpacked(self.call("rows", declared, relation=relation)[0], declared)
 
         return ReceivedRows(declared, fetch, lambda: self.size(relation))
 
@@ -171,13 +192,13 @@ class RemoteRuntime:
     def lookup(self, relation: str, rows: Sequence[Row]) -> list[int]:
         declared, typedefs = self._declared(relation), self.facts.program.checked.typedefs
         given = [_json_row(row, declared, typedefs) for row in rows]
-        return list(self.call("lookup", relation=relation, rows=given)[0])
+        return list(self.call("lookup", declared, relation=relation, rows=given)[0])
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
         declared, typedefs = self._declared(relation), self.facts.program.checked.typedefs
         columns = declared.titled_types
         given = {columns[at][0]: to_json(v, columns[at][1], typedefs) for at, v in values.items()}
-        found, _ = self.call("find", relation=relation, values=given)
+        found, _ = self.call("find", declared, relation=relation, values=given)
         return list(self.unpacked(found, declared))
 
     def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
@@ -264,6 +285,11 @@ class RemoteRuntime:
         return None
 
 
+def is_about_program(error: DDlogError) -> bool:
+    """Whether the error says that the server has another program."""
+    return isinstance(error.diagnostics[0], ProgramIsAnother)
+
+
 def _json_row(row: Row, declared: Relation, typedefs: Any) -> Any:
     from ..values.fromjson import decode_json
 
@@ -290,6 +316,9 @@ class RemoteTransaction(Transaction):
     steps: list[Callable[[], None]]
     is_known = True
 
+    def run(self, name: str, rows: Sequence[Any], sign: int, are_taken: bool = False) -> bool:
+        return are_taken and super().run(name, rows, sign, are_taken)  # the others are taken in a step
+
     def took(self, step: Callable[[], None]) -> None:
         """Notes a step that was taken."""
         self.steps.append(step)
@@ -302,16 +331,20 @@ class RemoteTransaction(Transaction):
         del self.steps[mark.get(_STEPS, 0) :]
 
     def commit(self, static: bool) -> Any:
+        steps = self.steps
         for attempt in range(_ATTEMPTS):
-            steps = list(self.steps)
             try:
                 return super().commit(static)
             except DDlogError as error:
                 conflicts = all(isinstance(each, _CONFLICTS) for each in error.diagnostics)
                 if not conflicts or not steps or attempt == _ATTEMPTS - 1:
                     raise
-            for step in steps:
-                step()
+            try:
+                for step in steps:
+                    step()
+            except BaseException:
+                self.rollback()
+                raise
             self.steps = steps
         raise AssertionError
 

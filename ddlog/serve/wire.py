@@ -15,7 +15,7 @@ from urllib.request import getproxies
 
 from ..errors.diagnostics import DDlogError
 from ..errors.server import UnknownServer
-from ..errors.sessions import NotInstalled
+from ..errors.sessions import NotInstalled, SessionClosed
 from .answers import CALL
 from .failures import error_of
 from .jsonforms import received
@@ -120,6 +120,8 @@ class Connection:
     def _sent(self, send: Callable[[], httpx.Response], again: bool) -> httpx.Response:
         began, attempt = time.monotonic(), 0
         while True:
+            if self._client.is_closed:
+                raise DDlogError([SessionClosed()])
             try:
                 answer = send()
                 if answer.status_code != 503:

@@ -142,8 +142,9 @@ class SelectBlock(Subqueries):
                 case sql.Star():
                     found += self._star("", each)
                 case sql.Column(this=sql.Star()):
-                    check_schema(each, self.places)
-                    found += self._star(each.table.lower(), each.this)
+                    if not self.scope.has_table(each.db.lower()):  # whose struct it may be of
+                        check_schema(each, self.places)
+                    found += self._star(each.table.lower(), each.this, each.db.lower())
                 case sql.Alias():
                     found.append((each.alias.lower(), each.this))
                 case sql.Column() | sql.Paren() if isinstance(each.unnest(), sql.Column):
@@ -162,12 +163,16 @@ class SelectBlock(Subqueries):
             and not each.find(sql.AggFunc, sql.Window, sql.Explode, sql.Columns)
         }
 
-    def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | SqlValue]]:
+    def _star(
+        self, table: str, star: Expression, before: str = ""
+    ) -> list[tuple[str, Expression | SqlValue]]:
+        """The columns of all tables, of one, or of a struct, with the name of its table before it."""
         made = {each.alias.lower(): each.this for each in star.args.get("replace") or ()}
         names = {each.this.name.lower(): each.alias.lower() for each in star.args.get("rename") or ()}
         left_out = {each.name.lower() for each in star.args.get("except_") or ()}
-        shown = [e for e in self.scope.entries if (e.table == table if table else not e.hidden)]
-        whole = self.scope.find("", table, self.places, star) if table and not shown else None
+        entries = () if before else self.scope.entries
+        shown = [e for e in entries if (e.table == table if table else not e.hidden)]
+        whole = self.scope.find(before, table, self.places, star) if table and not shown else None
         if whole is not None and whole.type.kind == "struct":
             return [
                 (name, field(self.scalars, whole, name, star))

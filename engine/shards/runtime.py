@@ -444,7 +444,8 @@ class Sharded(Member):
 
     def _taken_back(self, said: Mapping[int, tuple[str, Any]], error: BaseException) -> NoReturn:
         """Lets the other workers roll the epoch back. Raises the error; if it is only that others gave up,
-        that of the first of them, or WorkerGone. Workers whose ranks are not of one numbering are lost."""
+        that of the first of them, or WorkerGone. Workers are lost if their ranks are not of one numbering, or
+        one has committed the epoch."""
         for peer, control in self._controls.items():
             try:
                 kind, found = said[peer] if peer in said else self._heard(control)
@@ -453,11 +454,10 @@ class Sharded(Member):
                     kind, found = self._heard(control)
             except WorkerGone:
                 continue
-            sent, numberings = found
-            if numberings != self.numberings():
+            if kind != "failed" or found[1] != self.numberings():
                 self.team.lose()
-            if isinstance(error, Aborted):
-                error = sent.error()
+            if isinstance(error, Aborted) and kind == "failed":
+                error = found[0].error()
         if isinstance(error, Aborted):
             interrupt.check()  # which may be why
         raise self._gone() if isinstance(error, Aborted) and self.team.lost else error

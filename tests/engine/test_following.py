@@ -15,13 +15,23 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine import thresholds
 from ddlog.engine.inprocess.arrangements.views import Readable, whole_row
-from ddlog.engine.inprocess.kernels import ranks
+from ddlog.engine.inprocess.kernels import following, hashing, ranks
 from ddlog.engine.inprocess.recursion.following import Following
 from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.sessions.program import Program
 
 from ..taking import small
 from ..trying import trying
+
+
+def test_the_least_rank_is_that_of_the_rows_present() -> None:
+    held, slots, ids = np.arange(4) * 7, np.full(16, hashing.EMPTY), np.zeros(16, np.int32)
+    hashing.rehash_words(slots, 4, held, 4)
+    hashing.number_words(slots, ids, 4, held, 0, 4)
+    numbers = np.array([3, ranks.CAME + 2, -1, 5], np.int32)  # the second came now, the third is gone
+    best, asked = np.full(3, 9), np.array([7, 0, 14, 21, 8, -1])  # of the last two none is held
+    following.least_ranks(best, np.array([0, 0, 1, 1, 2, 2]), asked, slots, ids, 4, numbers)
+    assert best.tolist() == [2, 5, 9]
 
 
 @trying(150)

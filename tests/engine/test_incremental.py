@@ -91,3 +91,16 @@ def test_a_deleted_edge_of_a_cycle_takes_its_paths_along() -> None:
     second = evaluation.step({"Edge": {(1, 0): -1}})
     assert second["Path"] == {(0, 0): -1, (1, 0): -1, (1, 1): -1}
     assert evaluation.step({"Edge": {(1, 0): 1}})["Path"] == zset.negate(second["Path"])
+
+
+def test_a_change_waits_for_the_iteration_at_which_it_meets_a_row() -> None:
+    one, two = schema(1), schema(2)
+    step = c.Join((c.Term(2, ("x",)), c.Term(1, ("x", "y"))), (), ("y",), one)
+    ends = c.Sum((0, 3), one), c.Distinct(4, one)
+    body = Circuit((c.Import(0, one), c.Import(1, two), c.Variable("Reach", one), step, *ends))
+    fixpoint = c.Fixpoint(body, (("Reach", 5),))
+    outputs = c.FixpointResult(2, "Reach", one), c.Output("Reach", 3, one)
+    circuit = Circuit((c.Input("Start", one), c.Input("Edge", two), fixpoint, *outputs))
+    evaluation = Evaluation(incrementalize(circuit), incremental=True)
+    evaluation.step({"Start": {(0,): 1}, "Edge": zset.of_rows([(k, k + 1) for k in range(4)])})
+    assert evaluation.step({"Edge": {(3, 4): -1}})["Reach"] == {(4,): -1}

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -234,12 +235,43 @@ def test_clients_that_change_the_same_rows(serving: Serving) -> None:
         assert [(list(each.tags), each.note) for each in other["Host"]] == [(["t"], "0+")]
         one.insert("Host", (2, "Server", set(), None))
         other.insert("Host", (2, "Server", set(), "other"))
+        other.insert_rows("Link", [("half", "of it")])
         one.commit()
-        assert told(other.commit)[0] == ["KeyExists"]
+        assert told(other.commit)[0] == ["KeyExists"] and not other.in_transaction
+        other.insert("Seen", ("kept", 1.0))
+        other.upsert("Host", (2, "Server", set(), "other"))
+        one.modify("Host", 2, {"note": "one"})
+        one.commit()
+        other.commit()
+        assert [each.what for each in one["Seen"]] == ["kept"] and one.size("Link") == 0
+        view = other["Link"]
         other.insert("Link", ("a", "b"))
         one.extend("output relation Loop(x: string)\nLoop(x) :- Reach(x, x).")
+        assert told(lambda: other.query("Loop(x)"))[0] == ["ProgramIsAnother"]
         assert told(other.commit)[0] == ["ProgramIsAnother"]
-        assert other.size("Loop") == 0
+        assert other.size("Loop") == 0 and not list(view)
+        one.extend("output relation Pair(x: string, y: string)\nPair(x, y) :- Link(x, y).")
+        assert other.size("Link") == 0
+        view = other["Pair"]
+        one.drop("Pair")
+        one.extend("output relation Pair(y: string, x: string)\nPair(y, x) :- Link(x, y).")
+        assert told(lambda: list(view))[0] == ["ProgramIsAnother"]  # its columns have other meanings
+        other.insert_rows("Link", [("c", "d")])
+        other.rollback()
+    assert told(lambda: other.epoch)[0] == ["SessionClosed"]
+
+
+def test_a_subscriber_may_change_what_it_hears_of(session: Session) -> None:
+    def receive(changes: Any) -> None:
+        if session.size("Link") < 2:
+            session.insert("Link", ("b", "c"))
+            session.commit()
+
+    session.subscribe("Reach", receive)
+    session.insert("Link", ("a", "b"))
+    began = monotonic()
+    session.commit()
+    assert session.size("Link") == 2 and monotonic() - began < 5  # it does not wait for itself
 
 
 def test_a_client_outlives_its_server(serving: Serving, tmp_path: Path) -> None:

@@ -211,6 +211,22 @@ def test_queries_read_the_last_transaction_and_the_past_that_is_kept(session: Se
         session.query("Price-2(k, each)")
 
 
+def test_a_delay_of_n_is_n_transactions_ago() -> None:
+    delayed = "".join(
+        f"output relation Ago{n}(a: u8)\nAgo{n}(a) :- M-{n}(a).\n"
+        f"output stream Was{n}(a: u8)\nWas{n}(a) :- S-{n}(a).\n"
+        for n in range(1, 5)
+    )
+    with ddlog.compile(f"input relation M(a: u8)\ninput stream S(a: u8)\n{delayed}").session() as session:
+        for number in range(6):
+            session.insert("M", (number,))
+            session.insert("S", (number,))
+            session.commit()
+        for n in range(1, 5):
+            assert [a for (a,) in session[f"Ago{n}"].tuples()] == [*range(6 - n)]
+            assert [a for (a,) in session[f"Was{n}"].tuples()] == [5 - n]
+
+
 def test_only_what_is_wanted_is_kept_of_the_past() -> None:
     program = ddlog.compile(SMALL)
     with program.session(relations="Last") as session:

@@ -68,8 +68,11 @@ def in_turn(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 class _LockOfParent:
     """The lock of a session that only the process uses from which this one was forked: nobody gets it."""
 
+    def __init__(self) -> None:
+        self._process = os.getppid()
+
     def __enter__(self) -> NoReturn:
-        raise DDlogError([StateOfParent("the session", os.getppid())])
+        raise DDlogError([StateOfParent("the session", self._process)])
 
     def __exit__(self, *raised: object) -> None:
         pass

@@ -102,7 +102,6 @@ hashing.number_narrow_word i i n n I n
 hashing.find_narrow_word i i n n
 expansion.expand_found I I i i n I I M i i n I I I n n n I n
 expansion.expand_new I I i i n I I M i n I n n n
-following.least_ranks I I I i i n i
 postings.count I I
 postings.scatter I I I i
 paths.spread I i i i I c I i I c I n I I I
