@@ -221,7 +221,7 @@ def test_what_two_rules_share_is_the_same_for_both(circuit: Circuit, epochs: lis
 @st.composite
 def of_paths(draw: Any) -> tuple[Circuit, bool]:
     """A recursion with a transitive rule over its columns in some order, perhaps with a symmetric rule, and
-    whether a column was changed, so that these may be none, or a rule gives rows that have equal ends again."""
+    whether a column was changed, so that these may be none, or a rule gives rows of equal ends again."""
     ends = draw(st.integers(1, 2))
     width = 2 * ends + draw(st.integers(0, 1))
     order = draw(st.permutations(range(width)))
