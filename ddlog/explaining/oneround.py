@@ -6,7 +6,8 @@ The relations as they were rounds before are inputs of it, and so is all that th
     Seen(v) :- Seen-1(v).      Seen(v) :- Seen-1(v).             a round of a loop: Seen-1 is an input
 
 A recursion begins with round 1, before which all its relations are empty, and a loop with round 0. An input
-has the number of the round, for conditions on it. So the rounds are the epochs of this program.
+has the number of the round, for conditions on it. So the rounds are the epochs of this program. A recursion
+without the rest of its program is one, too.
 """
 
 from __future__ import annotations
@@ -97,6 +98,15 @@ def one_round(program: CheckedProgram, stratum: Stratum) -> OneRound | None:
     if not effectful(program).isdisjoint(stratum.relations):
         return None
     return _of_loop(program, stratum) if stratum.loop is not None else _of_recursion(program, stratum)
+
+
+def alone(program: CheckedProgram, stratum: Stratum) -> tuple[CheckedProgram, tuple[str, ...]] | None:
+    """The program of a recursion, of which all that its rules read from outside is an input, and these
+    inputs; None if a rule of it has an effect, which would come again."""
+    if not effectful(program).isdisjoint(stratum.relations):
+        return None
+    made = _assembled(program, dict(program.relations), stratum.rules, (stratum,), ())
+    return made, _outside(made, ())
 
 
 def _of_recursion(program: CheckedProgram, stratum: Stratum) -> OneRound:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,7 +40,8 @@ class SessionHeld:
         self.program = state.program.checked
         self._questions: Questions | None = None  # those asked in another state
         self._replays: dict[tuple[str, ...], Replay | None] = {}
-        self._replayed = -1  # the epoch of the replays
+        self._written: dict[tuple[str, ...], Host | None] = {}  # see `_as_written`
+        self._replayed = -1  # the epoch of both
 
     def valuations(
         self,
@@ -75,18 +76,29 @@ class SessionHeld:
         return [int(there) for there in self.holds(relation, rows)]
 
     def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
-        """An iteration of a recursion is a level of proofs if all else that its rules read is given."""
-        together = self._levels.get(relation)
-        if together is None or relation not in self._state.kept:
+        """An iteration of a recursion is a level of proofs if all else that its rules read is given. One that
+        may have been made linear (`engine.passes.transitive`) has other iterations, so it is evaluated
+        again by its rules."""
+        stratum = self._levels.get(relation)
+        if stratum is None or relation not in self._state.kept:
             return None
-        found = self._state.host.runtime.births(relation, rows, together)
+        host = self._as_written(stratum) if _may_be_linear(stratum) else self._state.host
+        found = None if host is None else host.runtime.births(relation, rows, stratum.relations)
         return None if found is None else ([birth + 1 for birth in found[0]], found[1])
 
+    def _as_written(self, stratum: Stratum) -> Host | None:
+        """A host with the relations of a recursion, evaluated by its rules as they are written; None if one
+        has an effect."""
+        from .asking.replay import as_written
+
+        of = partial(as_written, self._state.program, stratum, self._contents)
+        return self._once(self._written, stratum, of)
+
     @cached_property
-    def _levels(self) -> dict[str, tuple[str, ...]]:
-        """The relations of the recursions whose iterations are levels of proofs."""
+    def _levels(self) -> dict[str, Stratum]:
+        """The recursions whose iterations are levels of proofs, by their relations."""
         return {
-            name: stratum.relations
+            name: stratum
             for stratum in self.program.strata
             if stratum.recursive and stratum.loop is None and self._by_levels(stratum)
             for name in stratum.relations
@@ -102,18 +114,23 @@ class SessionHeld:
     def replay(self, stratum: Stratum) -> Replay | None:
         from .asking.replay import Replayed
 
+        def made(near: Host | None) -> Replay | None:
+            of = one_round(self.program, stratum)
+            return None if of is None else Replayed(self._state.program, of, self._contents, near)
+
+        return self._once(self._replays, stratum, made)
+
+    def _once(self, known: dict[tuple[str, ...], T], stratum: Stratum, made: Callable[[Host | None], T]) -> T:
+        """What is made of a stratum beside the host, if this is one of this process, once an epoch."""
         state = self._state
         if self._replayed != state.epochs:
-            self._replays, self._replayed = {}, state.epochs
-        if stratum.relations not in self._replays:
-            near, of = (
-                state.host if state.host.offer.frames is None else None,
-                one_round(self.program, stratum),
-            )
+            self._replayed = state.epochs
+            self._replays.clear()
+            self._written.clear()
+        if stratum.relations not in known:
             with state.diagnosing():
-                made = None if of is None else Replayed(state.program, of, self._contents, near)
-            self._replays[stratum.relations] = made
-        return self._replays[stratum.relations]
+                known[stratum.relations] = made(state.host if state.host.offer.frames is None else None)
+        return known[stratum.relations]
 
     def _contents(self, relation: str, to: Host) -> Batch:
         state = self._state
@@ -126,12 +143,13 @@ class SessionHeld:
     @contextmanager
     def _elsewhere(self) -> Iterator[None]:
         """Inside, the session is in another state: nothing that was computed for this one is used."""
-        kept, self._replays = self._replays, {}
+        kept = self._replayed, self._replays, self._written
+        self._replays, self._written = {}, {}
         try:
             with self._state.questions.on_trial() as self._questions:
                 yield
         finally:
-            self._replays, self._questions = kept, None
+            (self._replayed, self._replays, self._written), self._questions = kept, None
 
     def attempt(
         self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
@@ -176,6 +194,13 @@ class SessionHeld:
         relations = self.program.relations.values()
         timed = any(each.kind == "stream" or each.window is not None for each in relations)
         return timed or bool(effectful(self.program))
+
+
+def _may_be_linear(stratum: Stratum) -> bool:
+    """Whether a recursion of one relation has a rule with two terms of it."""
+    bodies = [[each for each in rule.body if isinstance(each, Atom)] for rule in stratum.rules]
+    own = [sum(each.relation in stratum.relations for each in body) for body in bodies]
+    return len(stratum.relations) == 1 and max(own, default=0) > 1
 
 
 def _constant(query: CheckedQuery, given: Mapping[str, Sequence[Row]]) -> Iterable[CheckedQuery]:

@@ -108,6 +108,7 @@ def _ends_of(join: Join) -> _Ends | None:
 
 
 def _swaps(join: Join, opposite: Sequence[int]) -> bool:
-    """Whether the rule gives each row with its ends swapped."""
+    """Whether the rule gives each row, of whatever values, with its ends swapped."""
     columns = join.terms[0].columns
-    return None not in columns and join.output == tuple(columns[at] for at in opposite)
+    is_any = None not in columns and len({*columns}) == len(columns)
+    return is_any and join.output == tuple(columns[at] for at in opposite)

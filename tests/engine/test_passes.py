@@ -220,8 +220,8 @@ def test_what_two_rules_share_is_the_same_for_both(circuit: Circuit, epochs: lis
 
 @st.composite
 def of_paths(draw: Any) -> tuple[Circuit, bool]:
-    """A recursion with a transitive rule over its columns in some order, and whether a column was changed so
-    that the rule may be none; perhaps with a symmetric rule."""
+    """A recursion with a transitive rule over its columns in some order, perhaps with a symmetric rule, and
+    whether a column was changed, so that these may be none, or a rule gives rows of equal ends again."""
     ends = draw(st.integers(1, 2))
     width = 2 * ends + draw(st.integers(0, 1))
     order = draw(st.permutations(range(width)))
@@ -238,6 +238,9 @@ def of_paths(draw: Any) -> tuple[Circuit, bool]:
     if changed:
         some = draw(st.sampled_from(draw(st.sampled_from(rules))))
         some[draw(st.integers(0, width - 1))] = draw(st.sampled_from(["x0", "y0", "z0", "g"]))
+    elif draw(st.booleans()):
+        changed = True
+        rules.insert(1, [named("x", "x"), named("x", "x")])
     columns = schema(width)
     body = Builder([c.Variable("R", columns), c.Import(0, columns), c.Import(1, columns)])
     for output, *factors in rules:

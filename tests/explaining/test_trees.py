@@ -36,6 +36,21 @@ def test_trees_of_recursions_with_groups(text: str, stream: Transactions) -> Non
     check(text, stream)
 
 
+def test_trees_of_a_transitive_and_symmetric_relation() -> None:
+    steps = [("Edge", (at, at + 1), 1) for at in range(6)]
+    check(
+        """
+input relation Edge(x: u32, y: u32)
+output relation Same(x: u32, y: u32)
+Same(x, y) :- Edge(x, y).
+Same(x, y) :- Same(y, x).
+Same(x, z) :- Same(x, y), Same(y, z).
+""",
+        [steps, [("Edge", (1, 5), 1)], [("Edge", (1, 5), -1)]],
+        rows=49,
+    )
+
+
 def check(text: str, stream: Transactions, rows: int = 6) -> None:
     """Checks the trees of some rows of each relation after all transactions."""
     program = ddlog.compile(text)

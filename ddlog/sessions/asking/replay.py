@@ -1,6 +1,7 @@
 """Rounds run again: a loop, or a recursion with groups or negations, one epoch a round, beside a session.
 
-What changed in each round is kept, so that any round can be gone back to, for a question about it.
+What changed in each round is kept, so that any round can be gone back to, for a question about it. Another
+recursion is evaluated again where its iterations are not those of its rules.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...core import CheckedProgram, CheckedQuery, Stratum
 from ...engine.runtime import Batch, Delta
-from ...explaining.oneround import AT, FIRST, LATER, OneRound, one_round
+from ...explaining.oneround import AT, FIRST, LATER, OneRound, alone, one_round
 from ...explaining.snapshot import Fact, Replay
 from ...values.rows import Row
 from ..hosts.host import Host
@@ -25,6 +26,25 @@ T = TypeVar("T")
 Parts = list[tuple[Batch, int]]
 Contents = Callable[[str, Host], Batch]
 """The rows of a relation around the rounds, as a batch of a host."""
+
+
+def as_written(around: Program, stratum: Stratum, contents: Contents, near: Host | None) -> Host | None:
+    """A host that has evaluated a recursion by its rules as they are written, without passes; None if one has
+    an effect. `near` shares its values, if it is one of this process. Raises what a runtime raises."""
+    from ...engine.incremental import incrementalize
+    from ...lowering.lower import lower_in_columns
+    from ..program import Program
+
+    of = alone(around.checked, stratum)
+    if of is None:
+        return None
+    checked, outside = of
+    program = Program(around.source, checked)
+    lowered, program.lowered = lower_in_columns(checked, stratum.relations, None)
+    circuit = incrementalize(lowered)
+    host = open_host(program, circuit, None) if near is None else near.beside(program, circuit)
+    host.runtime.commit({name: [(contents(name, host), 1)] for name in outside})
+    return host
 
 
 class Replayed:
