@@ -107,7 +107,7 @@ def load(file: FactFile) -> bytes:
                 member = archive.getinfo(file.dialect.member or "")
                 check_size(member.file_size)
                 return archive.read(member)
-        except BadZipFile as error:
+        except (BadZipFile, RuntimeError) as error:  # also one that is encrypted, or packed in another way
             raise OSError(str(error)) from None
     if file.fetch is None:
         check_size(file.path.stat().st_size)

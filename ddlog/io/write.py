@@ -85,9 +85,9 @@ def _texts(
 
 def make_directory(directory: Path) -> None:
     """Makes a directory for output, and checks that files can be written there. Raises DDlogError."""
-    from tempfile import TemporaryFile
-
     with system_errors(errors.CannotWrite, directory):
+        from tempfile import TemporaryFile
+
         try:
             directory.mkdir(parents=True, exist_ok=True)
             with TemporaryFile(dir=directory):
@@ -100,8 +100,6 @@ def make_directory(directory: Path) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file that replaces `path`, or the file to which that links, when the block ends without an error. Who
     owns it and may read it stays. A pipe or a device is written to. Raises DDlogError."""
-    from tempfile import mkstemp
-
     temporary: Path | None = None
     with system_errors(errors.CannotWrite, path):
         if _is_device(path):
@@ -109,6 +107,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as out:
                 yield out
             return
+        from tempfile import mkstemp
+
         try:
             target = Path(os.path.realpath(path))
             descriptor, name = mkstemp(prefix=".", dir=target.parent)

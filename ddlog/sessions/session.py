@@ -95,9 +95,9 @@ class Session(Inputs):
     def close(self) -> None:
         """Ends the session and its streams. Changes that are not committed are lost, with a warning. With a
         durable state, puts on disk what waits for that, and raises DDlogError for what cannot be written."""
-        if self.state.closed:
+        if self.state.is_left:
             return
-        if self.streams is not None:
+        if self.streams is not None and not self.state.closed:
             self.streams.close()  # whose threads end when their batches do, which use the session
         self._close()
 

@@ -14,6 +14,7 @@ import pytest
 import ddlog
 from ddlog.console.cli import main
 from ddlog.durability.background import Background
+from ddlog.sessions.persistence.durable import Durable
 
 from .. import trying
 from .test_cli import DDLOG
@@ -98,20 +99,28 @@ def test_the_state_is_closed_by_sigterm(place: Path) -> None:
         assert list(session["Edge"].tuples()) == [(7777, 7778)]
 
 
-def test_an_interrupt_of_the_end_loses_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The end of a session on a slow machine is interrupted by the signal that is raised again."""
-    program, stop = ddlog.compile(place / "p.dl"), Background.stop
+@pytest.mark.parametrize(
+    ("kind", "method", "goes_on"), [(Background, "stop", True), (Durable, "_write_checkpoint", False)]
+)
+def test_an_interrupt_of_the_end_loses_nothing(
+    place: Path, monkeypatch: pytest.MonkeyPatch, kind: type, method: str, goes_on: bool
+) -> None:
+    """The end of a session on a slow machine is interrupted by the signal that is raised again: what waits is
+    written, and no checkpoint."""
+    program, original, went_on = ddlog.compile(place / "p.dl"), getattr(kind, method), list[object]()
 
-    def slowly(background: Background) -> None:
+    def slowly(part: object) -> None:
         signal.raise_signal(signal.SIGINT)
-        stop(background)
+        went_on.append(part)
+        original(part)
 
     session = program.session(state=place / "s", durability="exit")
     session.insert("Edge", (7777, 7778))
     session.commit()
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Background, "stop", slowly)
+        patched.setattr(kind, method, slowly)
         session.close()
+    assert bool(went_on) == goes_on
     with program.session(state=place / "s") as session:
         assert list(session["Edge"].tuples()) == [(7777, 7778)]
 

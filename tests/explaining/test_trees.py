@@ -169,3 +169,18 @@ def test_relations_that_the_session_does_not_keep() -> None:
         assert session.why("Far", ("a", 3)).tree.height == 4
         with pytest.raises(ddlog.DDlogError, match="does not hold"):
             session.why("Reach", ("d", "a"))
+
+
+def test_a_closure_has_its_least_proofs_as_it_is_written() -> None:
+    """Also where its rule is evaluated as a linear one."""
+    program = ddlog.compile(
+        "input relation E(a: u32, b: u32) output relation P(a: u32, b: u32)"
+        "P(a, b) :- E(a, b). P(a, c) :- P(a, b), P(b, c)."
+    )
+    with program.session() as session:
+        session.insert("E", *((n, n + 1) for n in range(8)))
+        session.commit()
+        assert "height 4" in str(session.why("P", (0, 8))).splitlines()[0]
+        session.insert("E", (8, 9))
+        session.commit()
+        assert "height 2" in str(session.why("P", (7, 9))).splitlines()[0]

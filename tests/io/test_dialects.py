@@ -375,6 +375,12 @@ def test_archives(tmp_path: Path) -> None:
     assert read(f"{tmp_path}/facts.zip?member=in/Count.jsonl", "Count")[0] == [("z", 1)]
     with pytest.raises(DDlogError, match="it holds Edge"):
         read(f"{tmp_path}/facts.zip")
+    secret = bytearray((tmp_path / "facts.zip").read_bytes())
+    for header, flags in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        secret[secret.index(header) + flags] |= 1
+    (tmp_path / "facts.zip").write_bytes(secret)
+    with pytest.raises(DDlogError, match=r"cannot be read: File .* is encrypted"):
+        read(f"{tmp_path}/facts.zip?member=Edge.csv")
 
 
 def test_files_at_urls(tmp_path: Path) -> None:

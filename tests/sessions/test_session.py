@@ -497,6 +497,21 @@ def _is_left_to_parent(session: Session, index: Any) -> None:
     session.close()
 
 
+def test_who_closes_what_another_thread_closes_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, is_inside, goes_on = ddlog.compile(PATHS).session(), threading.Event(), threading.Event()
+
+    def slow() -> None:
+        is_inside.set()
+        assert goes_on.wait(10)
+
+    monkeypatch.setattr(session.state.host.runtime, "close", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(session.close)
+        assert is_inside.wait(10)
+        assert not wait([first, pool.submit(session.close)], 0.1).done
+        goes_on.set()
+
+
 def test_subscribers_hear_of_epochs_in_their_order() -> None:
     session, heard, hears = ddlog.compile(PATHS).session(), list[int](), threading.Event()
 

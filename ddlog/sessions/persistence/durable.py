@@ -205,14 +205,15 @@ class Durable(DurableState):
         return self.store.read_only
 
     def _close(self) -> None:
-        with deferred():  # a Ctrl-C in between, as one raised again after a while, would lose what waits
-            try:
+        try:
+            with deferred():  # a Ctrl-C in between, as one raised again after a while, would lose what waits
                 self._background.stop()
                 if not self.read_only:
                     self._log.finish()
-                    self._write_checkpoint()
-            finally:
-                self.store.close()
+            if not self.read_only:  # a checkpoint can take long, and who does not wait for it loses nothing
+                self._write_checkpoint()
+        finally:
+            self.store.close()
 
     def begin(self, state: SessionState, static: bool) -> Changes:
         from .resumption import resume

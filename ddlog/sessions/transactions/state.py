@@ -174,7 +174,6 @@ class SessionState:
         self.updates = updates
         self.lock: RLock | _LockOfParent = RLock()
         """Held by the thread that uses the session: see `in_turn`."""
-        _STATES.add(self)
         self.max_iterations, self.progress = max_iterations, progress
         self.wanted: str | Iterable[str] = "all"  # as `Program.session` takes them
         self.started = False
@@ -188,6 +187,7 @@ class SessionState:
         self.applied = UpdateIds(weakly(self._known_ids))
         self._questions: Questions | None = None
         self.take_up(program, host, kept)
+        _STATES.add(self)
 
     def take_up(self, program: Program, host: Host, kept: frozenset[str]) -> None:
         """Begins with a program on a host, or goes on with another one."""
@@ -224,10 +224,15 @@ class SessionState:
             with self.lock:
                 raise DDlogError([SessionClosed()])
 
+    @property
+    def is_left(self) -> bool:
+        """Whether the session is left to the process from which this one was forked."""
+        return isinstance(self.lock, _LockOfParent)
+
     def leave_to_parent(self) -> None:
         """In a process that was forked: closes a session in which another thread was at work, which is not
         here to end that, and one with connections, which both processes would use."""
-        if isinstance(self.lock, _LockOfParent):
+        if self.is_left:
             return
         if self.host.offer.here is not None and self.lock.acquire(blocking=False):
             self.lock.release()

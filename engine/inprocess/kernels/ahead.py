@@ -2,8 +2,8 @@
 
 A process that misses machine code begins others, one for each core, whose program is `beside`. It asks them
 for what it needs, and they go on with the known signatures, each taking what has no code yet and nobody
-compiles. They end with it, after the kernel that they are at, or when all is done. Only one group of them is
-at work in a folder of code, however many processes miss some.
+compiles. They end when all is done, or when it has ended and they have what it asked for. Only one group of
+them is at work in a folder of code, however many processes miss some.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _alive() -> list[subprocess.Popen[bytes]]:
 
 
 def _forget() -> None:
-    """In the child of a fork: the processes are its parent's, and end with that one."""
+    """In the child of a fork: the processes are its parent's."""
     for each in _beside:
         each.stdin.close()  # type: ignore[union-attr]
         each.returncode = 0

@@ -152,10 +152,10 @@ def locked(name: str, wait: bool = True) -> Iterator[Locked | None]:
 
 def writable() -> str | None:
     """The folder where code is kept: the first that can be written to."""
-    from tempfile import TemporaryFile
-
     for folder in folders():
         with suppress(OSError):
+            from tempfile import TemporaryFile
+
             os.makedirs(folder, exist_ok=True)
             TemporaryFile(dir=folder).close()
             return folder
