@@ -153,7 +153,7 @@ class FirstRows:
         return Falling(key) if self._first.last else key
 
     def _taken(self, group: int, rows: list[Row], few: bool) -> list[Row]:
-        """The first rows of a group, which are kept, if it is large: the larger, unless `few` groups are read.
+        """The first rows of a group, kept from now on, if it is large: larger unless `few` groups are read.
         Else all rows, also where one has no key: the function then fails, too."""
         if len(rows) <= thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE):
             return rows
