@@ -26,7 +26,7 @@ def group_nth(g: Group, n: int) -> Struct:
 
 
 def group_to_set(g: Group) -> Set:
-    return Set.ordered(g[1])
+    return Set.ordered(dict.fromkeys(g[1]))
 
 
 def group_to_vec(g: Group) -> Vec:
@@ -47,7 +47,7 @@ def group_to_setmap(g: Group) -> Map:
     found: dict[Any, list[Any]] = {}
     for key, value in g[1]:
         found.setdefault(key, []).append(value)
-    return Map.ordered((key, Set.ordered(values)) for key, values in found.items())
+    return Map.ordered((key, Set.ordered(dict.fromkeys(values))) for key, values in found.items())
 
 
 def group_set_unions(g: Group) -> Set:

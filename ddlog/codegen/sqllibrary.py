@@ -15,6 +15,12 @@ class LibraryForm:
     sorts: bool = False
 
 
+_DISTINCT = (
+    "transform(array(({0}).`values`), "
+    "many -> filter(many, (one, at) -> at = 0 OR NOT (one <=> get(many, at - 1))))[0]"
+)
+"""The values of a group, which are in order, each once."""
+
 # Groups are never empty. The variable of a lambda hides columns of its name, which have others.
 LIBRARY = {
     ("ddlog_std", "string_contains"): LibraryForm("contains({0}, {1})"),
@@ -49,12 +55,12 @@ LIBRARY = {
     ("ddlog_std", "map_keys"): LibraryForm("transform({0}, pair -> pair.`key`)"),
     ("ddlog_std", "map_values"): LibraryForm("transform({0}, pair -> pair.`value`)"),
     ("ddlog_std", "group_key"): LibraryForm("({0}).`key`"),
-    ("ddlog_std", "group_count_distinct"): LibraryForm("size(({0}).`values`)", counts=True),
+    ("ddlog_std", "group_count_distinct"): LibraryForm(f"size({_DISTINCT})", counts=True),
     ("ddlog_std", "group_first"): LibraryForm("({0}).`values`[0]"),
     ("ddlog_std", "group_min"): LibraryForm("({0}).`values`[0]"),
     ("ddlog_std", "group_max"): LibraryForm("element_at(({0}).`values`, -1)"),
     ("ddlog_std", "group_to_vec"): LibraryForm("({0}).`values`"),
-    ("ddlog_std", "group_to_set"): LibraryForm("({0}).`values`"),
+    ("ddlog_std", "group_to_set"): LibraryForm(_DISTINCT),
     ("group", "count"): LibraryForm("size(({0}).`values`)", counts=True),
     ("group", "min_second"): LibraryForm(
         "array_min(transform(({0}).`values`, pair -> pair.`_1`))", sorts=True

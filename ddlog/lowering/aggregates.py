@@ -37,7 +37,7 @@ from ..core.clauses import expressions, mapped, named
 from ..core.walk import mentions, transform
 from ..engine.circuit import Aggregate, First
 from ..engine.schema import RowExpr
-from ..engine.sortedrows import Falling, RowFunction
+from ..engine.sortedrows import RowFunction
 from ..errors.source import Span
 from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
 from ..values import Group, Vec, local_name
@@ -225,15 +225,14 @@ def _first_rows(called: Function, given: Sequence[Expr], split: bool, compile_ex
 def _first_of(name: str, given: Sequence[Expr], split: bool, compile_expr: Compile) -> First | None:
     """The rows that a function of a group in the library needs: the first, or the last, by value or by what
     a function makes of it."""
-    turned: Callable[[Any], Any] = Falling if name in _LAST else lambda key: key
     match given:
         case [] if name in ("min", "first", "max"):
-            return First(1, turned)
+            return First(1, tuple, name in _LAST)
         case [Const(int(place))] if name == "nth" and place < _FEW:
-            return First(place + 1, turned)
+            return First(place + 1, tuple)
         case [Closure(_, ()) as taken] if name in _BY_FUNCTION:
             rank = compile_expr(taken, "").scalar()
-            return First(1, lambda row: turned((rank(row if split else row[0]), row)))
+            return First(1, lambda row: (rank(row if split else row[0]), row), name in _LAST)
     return None
 
 

@@ -6,6 +6,7 @@ A statement is a query of the rows that it concerns, over stored relations; then
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -206,11 +207,12 @@ def _row_changes(
     changes = list(map(change, rows))
     if declared.kind == "multiset" or kind in ("insert", "delete"):
         return changes
-    matched = [old for old, _ in changes if old is not None]
-    if kind == "merge" and len(set(matched)) < len(matched):
-        twice = next(old for old in matched if matched.count(old) > 1)
-        shown = _shown(twice, declared, state.typedefs)
-        raise DDlogError([MatchedTwice(declared.source_name, shown)])
+    changed = [old for old, new in changes if old is not None and new is not None]
+    if kind == "merge" and changed:
+        matched = Counter(old for old, _ in changes if old is not None)
+        if twice := next((old for old in changed if matched[old] > 1), None):
+            shown = _shown(twice, declared, state.typedefs)
+            raise DDlogError([MatchedTwice(declared.source_name, shown)])
     key = primary_key(state.program, declared) if kind == "conflict" else None
     once: dict[Hashable, RowChange] = {}  # of several matches, and of several new rows of a key, the first
     for number, each in enumerate(changes):

@@ -385,12 +385,18 @@ def as_text(s: Scalars, node: Expression) -> SqlValue:
 
 
 def split(s: Scalars, node: Expression) -> SqlValue:
-    """STRING_SPLIT, in which NULL parts nothing."""
-    text, by = s.text(node.this), s.text(node.expression)
+    """STRING_SPLIT."""
+    texts = [s.text(node.this), s.text(node.expression)]
+    return parted(texts, "sql::split($0, $1).map(|x| Some{x})", list_of(VARCHAR))
+
+
+def parted(texts: Sequence[SqlValue], template: str, type: SqlType) -> SqlValue:
+    """The parts of a text, by a template of it and of the text between them, where NULL parts nothing."""
+    text, by = texts
     if not by.nullable:
-        return c.strict([text, by], "sql::split($, $).map(|x| Some{x})", list_of(VARCHAR))
-    template = "match ($1) { Some{var by} -> sql::split($0, by).map(|x| Some{x}), None -> [Some{$0}] }"
-    return c.strict([text], lambda plain: tree(template, plain, by.tree), list_of(VARCHAR))
+        return c.strict(texts, template, type)
+    form = f"match ($1) {{ Some{{var by}} -> {template.replace('$1', 'by')}, None -> [Some{{$0}}] }}"
+    return c.strict([text], lambda plain: tree(form, plain, by.tree), type)
 
 
 def length(s: Scalars, node: Expression) -> SqlValue:

@@ -75,9 +75,9 @@ def merge_of_conflict(
     conflict, then = node.args.get("conflict"), None
     test = None
     if conflict is None and node.args["alternative"].upper() == "REPLACE":
-        replaced = [each for each in named if each not in key]
+        replaced = [each for each in named if each not in key] or key
         pairs = zip(columns(tables.target, replaced), columns(tables.source, replaced), strict=True)
-        then = sql.Update(expressions=[sql.EQ(this=a, expression=b) for a, b in pairs]) if replaced else None
+        then = sql.Update(expressions=[sql.EQ(this=a, expression=b) for a, b in pairs])
     elif conflict is not None:
         asked = [each.this.name.lower() for each in conflict.args.get("conflict_keys") or ()]
         if asked and sorted(asked) != sorted(key):

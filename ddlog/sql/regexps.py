@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
@@ -9,6 +10,7 @@ from sqlglot import expressions as sql
 from ..stdlib.regex import try_regex
 from . import conversions as c
 from .calls import KINDS, check_arguments
+from .lists import parted
 from .scalars import Scalars, Translate
 from .types import BOOLEAN, VARCHAR, SqlType, SqlValue, list_of
 
@@ -18,9 +20,15 @@ if TYPE_CHECKING:
 _OPTIONS = {"c": "", "i": "(?i)", "s": "(?s)", "g": ""}
 
 
-def regexp(template: str, type: SqlType, *more: str, options: str = "") -> Translate:
+def regexp(
+    template: str,
+    type: SqlType,
+    *more: str,
+    options: str = "",
+    of: Callable[[Sequence[SqlValue], str, SqlType], SqlValue] = c.strict,
+) -> Translate:
     """A function of a text and a regular expression, by a template, more arguments by their names and kinds,
-    and the name of its options."""
+    the name of its options, and `of`, which makes its value."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
         named = isinstance(node, sql.Anonymous)
@@ -32,7 +40,7 @@ def regexp(template: str, type: SqlType, *more: str, options: str = "") -> Trans
         for each in more:
             name, kind = each.split()
             values.append(s.brought(node.args[name], KINDS[kind], node))
-        return c.strict(values, template.replace("ALL", str("g" in flags).lower()), type)
+        return of(values, template.replace("ALL", str("g" in flags).lower()), type)
 
     return translate
 
@@ -72,11 +80,11 @@ REGEXPS: dict[type[Expression], Translate] = {
     sql.RegexpReplace: regexp(
         "sql::regexp_replace($, $, $, ALL)", VARCHAR, "replacement text", options="modifiers"
     ),
-    sql.RegexpSplit: regexp("sql::regexp_split($, $, -1)", list_of(VARCHAR)),
+    sql.RegexpSplit: regexp("sql::regexp_split($0, $1, -1)", list_of(VARCHAR), of=parted),
 }
 """The translation of each kind of node of regular expressions."""
 
 NAMED_REGEXPS: dict[str, Translate] = {
-    "regexp_split_to_array": regexp("sql::regexp_split($, $, -1)", list_of(VARCHAR)),
+    "regexp_split_to_array": regexp("sql::regexp_split($0, $1, -1)", list_of(VARCHAR), of=parted),
 }
 """The translation of each function of them that the parser knows by its name alone."""

@@ -132,11 +132,14 @@ def hexed(s: Scalars, node: Expression, of: Expression) -> SqlValue:
 
 
 def overlaid(s: Scalars, node: Expression) -> SqlValue:
-    """OVERLAY: a text with another in place of some of its letters."""
+    """OVERLAY: a text with another in place of some of its letters: as many as it has, or a number that is
+    not negative."""
     count = node.args.get("for_") or sql.Length(this=node.expression)
     places = (s.brought(each, INTEGER, node) for each in (node.args["from_"], count))
     values = [s.text(node.this), s.text(node.expression), *places]
-    form = "sql::left($0, max(0, $2 - 1)) ++ $1 ++ sql::substring_from($0, $2 + $3)"
+    count_there = "if ($3 < 0) { sql::length($1) } else { $3 }"
+    rest = f"sql::substring_from($0, max(1, $2 + ({count_there})))"
+    form = f"sql::left($0, max(0, $2 - 1)) ++ $1 ++ {rest}"
     return c.strict(values, form, VARCHAR)
 
 

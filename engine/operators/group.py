@@ -17,10 +17,12 @@ from .linear import Traced
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """The rows of a group that matter: the first `most`, in the order of `key`, which tells any two apart."""
+    """The rows of a group that matter: the first `most`, in the order of `key`, which tells any two apart, or
+    the last."""
 
     most: int
     key: Callable[[tuple[Any, ...]], Any]
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -35,9 +35,11 @@ from ddlog.engine.divergence import IterationLimit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.epoch import RunningEpoch
+from ddlog.engine.inprocess.groups.wholegroups import FirstRows, Whole
 from ddlog.engine.inprocess.kernels import compilation, compiler
 from ddlog.engine.inprocess.rowwalk import RowWalk
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.operators.group import First
 from ddlog.engine.schema import RowExpr
 from ddlog.sessions.transactions import state
 
@@ -103,6 +105,20 @@ def test_user_code_is_interrupted_at_once() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         for _ in range(10**9):
             pass
+
+
+def test_a_function_that_ranks_rows_of_a_group_is_interrupted_at_once() -> None:
+    ranked = list[Any]()
+
+    def rank(row: Any) -> Any:
+        ranked.append(row)
+        os.kill(os.getpid(), signal.SIGINT)
+        return row
+
+    first = FirstRows(cast("Whole", None), First(1, rank), ())
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred():
+        first._taken(0, [(at,) for at in range(2 * thresholds.SMALL_GROUP)], few=True)
+    assert ranked == [(0,)]
 
 
 def test_an_interrupt_waits_after_one_that_came_at_the_end_of_user_code() -> None:

@@ -86,6 +86,15 @@ def by_query(program: Program, rows: dict[str, list[Any]], spark: Any) -> Conten
         return contents(session)
 
 
+def test_a_group_of_a_bag_has_each_value_once_as_a_set(spark: Any) -> None:
+    program = ddlog.compile(
+        "input multiset A(k: s32, d: s32)\noutput relation N(k: s32, n: usize, m: usize, s: Set<s32>)\n"
+        "N(k, g.size(), g.count(), g.to_set()) :- A(k, d), var g = d.group_all_by(k)."
+    )
+    rows = {"A": [(1, 2), (1, 4), (1, 4), (1, 2), (2, 0)]}
+    assert by_query(program, rows, spark) == by_rows(program, rows)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_of_the_corpus(name: str, spark: Any) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")

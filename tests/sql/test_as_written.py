@@ -104,7 +104,7 @@ SELECT pk, a & b AS x, a | b AS y, xor(a, b) AS z, gcd(a * 6, b * 2) AS g, bit_c
 SELECT pk, strftime(d, '%Y-%m/%d %a') AS a, strftime(w, '%H:%M:%S %j') AS b, last_day(d) AS c, dayname(d) AS e, monthname(w) AS f, epoch(w) AS g, isodow(d) AS h, weekofyear(w) AS i, strptime('2020-0' || a, '%Y-%m') AS j, make_date(2020, a, b) AS k FROM t
 SELECT pk, '{"a": {"b": [1, 2.5, "x"]}, "c": null}' -> 'a' AS a, '{"a": {"b": [1, 2.5, "x"]}}' ->> '$.a.b[2]' AS b, json_extract('[1,{"k":' || a || '}]', '$[1].k') AS c, json_extract_string('{"z":"q"}', 'z') AS d, json_array_length('[1,2]') AS e, json_valid(s) AS f, '{"c": null}' ->> 'c' AS g FROM t
 SELECT pk, printf('%d-%s %05d|%5.2f|%%', a, s, pk, x) AS p, printf('%s', d) AS q, format('{}-{:>5} {{}} {:.3f} {}', a, s, x, d) AS u, format('{1}{0}', s, pk) AS v, format('{:,}', a * 1000) AS w, format('{}', m) AS y FROM t
-SELECT pk, s[1] AS a, s[-1] AS b, s[2:3] AS c, s[:-2] AS d, list_slice(s, 1, 2) AS e, array_slice(s, 2, pk) AS f, overlay(s PLACING 'é' FROM 2 FOR 1) AS g, unicode(s) AS h, s GLOB '[a-c]*' AS i, s GLOB '?[! ]?' AS j, regexp_extract(s || 'É', '\w+$') AS k, prefix(s, 'a') AS l FROM t
+SELECT pk, s[1] AS a, s[-1] AS b, s[2:3] AS c, s[:-2] AS d, list_slice(s, 1, 2) AS e, array_slice(s, 2, pk) AS f, overlay(s PLACING 'é' FROM 2 FOR 1) AS g, overlay(s PLACING 'yz' FROM pk - 2 FOR 1 - pk) AS m, unicode(s) AS h, s GLOB '[a-c]*' AS i, s GLOB '?[! ]?' AS j, regexp_extract(s || 'É', '\w+$') AS k, prefix(s, 'a') AS l FROM t
 SELECT pk, ~a AS x, b << 2 AS y, b >> 1 AS z FROM t WHERE z < 3 AND pk > 2
 SELECT pk AS b, b AS k FROM t WHERE k > 2 AND b < 5
 SELECT a, kurtosis(b) AS k, kurtosis_pop(x) AS l, mad(x) AS n, entropy(s) FILTER (WHERE pk > 3) AS o, approx_count_distinct(b) AS q, list_skewness([a, pk, 7]) AS r FROM t GROUP BY a, pk % 2, pk
@@ -240,7 +240,7 @@ SELECT pk, time_bucket(INTERVAL '15 minutes', w) AS x, time_bucket(INTERVAL '1 m
 SELECT pk, w - INTERVAL (a) HOUR AS x, (w - d) * 2 AS y, (w - d) / 2 AS z, 1.5 * (w - d) AS u, -(w - d) AS v, (w - d) + INTERVAL 1 DAY AS q, INTERVAL (b) MONTH AS r FROM t
 SELECT pk, CAST(w - d AS VARCHAR) AS x, INTERVAL '14 months -3 days 25:00:01.5'::VARCHAR AS y, '3 days ago'::INTERVAL::VARCHAR AS z, (INTERVAL (-b) MINUTE)::VARCHAR AS u, (INTERVAL (a * 7) MONTH)::VARCHAR AS v FROM t
 SELECT count(DISTINCT w - d) AS x, min(w - d) AS y FROM t
-SELECT pk, regexp_replace(s, 'a', '[\0]') AS a, regexp_replace(s || 'a', '(a|b)', '<\1>', 'g') AS b, regexp_extract(s, '(a) ?(b?)', 1) AS c, regexp_extract(s, 'A', 0, 'i') AS d, regexp_extract_all(s || 'ab', '[ab]') AS e, regexp_full_match(s, '. .') AS f, regexp_split_to_array(s, ' ') AS g, string_split_regex('a1b22c', '\d') AS h, regexp_matches(s, 'B', 'i') AS i FROM t
+SELECT pk, regexp_replace(s, 'a', '[\0]') AS a, regexp_replace(s || 'a', '(a|b)', '<\1>', 'g') AS b, regexp_extract(s, '(a) ?(b?)', 1) AS c, regexp_extract(s, 'A', 0, 'i') AS d, regexp_extract_all(s || 'ab', '[ab]') AS e, regexp_full_match(s, '. .') AS f, regexp_split_to_array(s, ' ') AS g, string_split_regex('a1b22c', nullif('\d', CASE a WHEN 1 THEN '\d' END)) AS h, string_split_regex(s, NULL) AS j, regexp_matches(s, 'B', 'i') AS i FROM t
 SELECT a, first(s ORDER BY pk) AS f, last(b ORDER BY pk DESC) AS l, first(pk ORDER BY pk) FILTER (WHERE b > 2) AS g, last(d ORDER BY m NULLS FIRST, pk) AS h FROM t GROUP BY a
 SELECT a, bit_and(b) AS x, bit_or(b) AS y, bit_xor(b) AS z FROM t GROUP BY a
 SELECT bit_and(pk) AS x, bit_or(b) FILTER (WHERE b > 100) AS y, CAST(2.5::DOUBLE AS DECIMAL(2, 0)) AS z FROM t

@@ -61,6 +61,7 @@ STATEMENTS = (
     "MERGE INTO k USING (SELECT DISTINCT a FROM b) AS s ON k.a = s.a WHEN MATCHED AND k.id > 2 "
     "THEN DO NOTHING WHEN MATCHED THEN UPDATE SET s = k.s || '!' "
     "WHEN NOT MATCHED BY SOURCE AND k.id > 3 THEN DELETE",
+    "MERGE INTO k USING b ON k.id = b.a WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN DO NOTHING",
     "MERGE INTO b USING k ON b.a = k.id WHEN NOT MATCHED THEN INSERT (a) VALUES (k.a)",
     "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT p", "ROLLBACK TO p",
 )  # fmt: skip
@@ -219,7 +220,7 @@ def test_what_a_statement_returns(text: str, parameters: Any, count: int, rows: 
         ("SELECT * FROM range(3) AS q(a, b)", (), "2 columns are named, and there is 1 column"),
         ("INSERT INTO item (id, name) VALUES (1, 'a') ON CONFLICT (name) DO NOTHING", (),
          "1:58: a conflict is one of the primary key, which is (id)"),
-        ("MERGE INTO item USING (VALUES (1), (1)) AS s(x) ON id = x WHEN MATCHED THEN DELETE", (),
+        ("MERGE INTO item USING (VALUES (1), (1)) AS s(x) ON id = x WHEN MATCHED THEN UPDATE SET id = 1", (),
          "MERGE changes each row of `item` at most once, and "
          "several rows match the row (1, \"tea\", "),
         ("MERGE INTO item USING item ON true WHEN MATCHED THEN DELETE", (), "1:23: `item` is the name of"),

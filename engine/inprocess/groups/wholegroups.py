@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +22,7 @@ from ...circuit import Aggregate
 from ...interrupt import immediate
 from ...operators.group import First
 from ...schema import Array, Column, RowFault, Schema, fault_message
+from ...sortedrows import Falling
 from ..storage.batch import Batch
 from ..storage.interner import Values, decode_rows
 from ..storage.table import RowTable
@@ -124,10 +125,11 @@ class FirstRows:
         columns = [batch.columns[k] for k in places]
         schema = [self._source[k] for k in places]
         rows = decode_rows(self._whole.values, schema, columns, batch.length)
-        for group, row, weight in zip(listed, rows, weights.tolist(), strict=True):
-            kept = known.get(group)
-            if kept is not None and not self._changed(kept, row, weight):
-                del known[group]
+        with immediate():
+            for group, row, weight in zip(listed, rows, weights.tolist(), strict=True):
+                kept = known.get(group)
+                if kept is not None and not self._changed(kept, row, weight):
+                    del known[group]
         self._kept.update(known)
 
     def result(self, groups: Array, counts: Array) -> Array:
@@ -146,22 +148,33 @@ class FirstRows:
         new = {old: place for place, old in enumerate(groups.tolist())}
         self._kept = {new[old]: kept for old, kept in self._kept.items() if old in new}
 
+    def _key(self, row: Row) -> Any:
+        key = self._first.key(row)
+        return Falling(key) if self._first.last else key
+
     def _taken(self, group: int, rows: list[Row], few: bool) -> list[Row]:
-        """The first rows of a group, some of which are kept if it is large for so `few` groups, or for many;
-        else all rows, also where one has no key: the function then fails, too."""
+        """The first rows of a group, kept from now on, if it is large: larger unless `few` groups are read.
+        Else all rows, also where one has no key: the function then fails, too."""
         if len(rows) <= thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE):
             return rows
+        take = nlargest if self._first.last else nsmallest
         try:
-            first = nsmallest(self._room, rows, key=self._first.key)
+            with immediate():
+                first = take(self._room, rows, key=self._first.key)
+                keys = [self._key(row) for row in first]
+        except MemoryError:
+            raise
         except Exception:
             return rows
-        self._kept[group] = _Kept([self._first.key(row) for row in first], first, len(first) == len(rows))
+        self._kept[group] = _Kept(keys, first, len(first) == len(rows))
         return first[: self._first.most]
 
     def _changed(self, kept: _Kept, row: Row, weight: int) -> bool:
         """Brings what is kept up to date with rows that come or go; False: the group is to be read again."""
         try:
-            key, keys = self._first.key(row), kept.keys
+            key, keys = self._key(row), kept.keys
+        except MemoryError:
+            raise
         except Exception:
             return False
         if not kept.whole and (not keys or keys[-1] < key):
