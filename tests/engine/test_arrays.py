@@ -53,7 +53,7 @@ def home(word: int, bits: int) -> int:
 
 NEAR_THE_END = [word for word in range(1 << 14) if home(word, BITS) > (1 << BITS) - 4]
 WIDTH = 34  # of words in slots of 32 bits, of which a few are left for distances
-INVERSE = pow(int(hashing.GOLDEN), -1, 1 << WIDTH)
+INVERSE = pow(int(hashing.GOLDEN) >> 64 - WIDTH | 1, -1, 1 << WIDTH)
 
 
 @trying(33)

@@ -42,15 +42,18 @@ def home(word: int, bits: int) -> int:
 
 
 def _code(bits: Any, word: Any) -> int:
-    return int(word) * int(GOLDEN) & (1 << int(bits >> 8)) - 1
+    width = int(bits >> 8)
+    return int(word) * (int(GOLDEN) >> 64 - width | 1) & (1 << width) - 1
 
 
 @part
 @interpreted_as(_code)
 def code_of(bits: int, word: int) -> int:
-    """The code of a word."""
+    """The code of a word: the factor is the ratio of as many bits, so that numbers one after the other lie
+    apart."""
     width = np.uint64(bits >> 8)
-    return np.int64(np.uint64(word) * GOLDEN & ((np.uint64(1) << width) - np.uint64(1)))  # type: ignore[return-value]
+    code = np.uint64(word) * ((GOLDEN >> (np.uint64(64) - width)) | np.uint64(1))
+    return np.int64(code & ((np.uint64(1) << width) - np.uint64(1)))  # type: ignore[return-value]
 
 
 @part
@@ -110,9 +113,11 @@ def empty_slot(slots: Any, at: int) -> int:
 
 
 def _homes_read(slots: Any, bits: int, words: Any, start: int, size: int, places: Any, seen: Any) -> None:
-    codes = words[start : start + size].view(np.uint64) * GOLDEN
+    factor, unused = GOLDEN, np.uint64(0)
     if slots.itemsize == 4:
-        codes <<= np.uint64(64 - (bits >> 8))
+        unused = np.uint64(64 - (bits >> 8))
+        factor = GOLDEN >> unused | np.uint64(1)
+    codes = words[start : start + size].view(np.uint64) * factor << unused
     places[:size] = codes >> np.uint64(64 - (bits & 255))
     seen[:size] = slots[places[:size]]
 
