@@ -159,10 +159,10 @@ copy another worker may change one in an epoch, so that the copy is kept."""
 
 # -------------------------------------------------------------------- groups
 
-SMALL_GROUP, FIRST_SPARE, GROUPS_READ_AGAIN = 64, 64, 4096
+SMALL_GROUP, FIRST_SPARE, GROUPS_READ_AGAIN, SORTED_COLUMNS = 64, 64, 4096, 1024
 """Rows of a group that is read anew each time; rows kept beyond the first ones of an order, and groups read
-at once from which only those of so many times more rows are kept; and rows of a change from which all groups
-are read again."""
+at once from which only those of so many times more rows are kept; rows of a change from which all groups are
+read again; and rows from which columns of numbers are sorted, and not they."""
 
 ROWS_MOVED, ORDER_BLOCK, ORDER_FIRST = 8, 512, 32
 """Rows of an order for each that changes, from which the order is kept up and not made anew; rows of a block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -239,7 +239,8 @@ def _indexes(
         diagnostics += context.diagnostics
         if made is not None:
             index, rule = made
-            indexes[index.name] = index
+            aliases = environment.aliases(main, declaration.name)
+            indexes[index.name] = replace(index, aliases=aliases)
             rules += [] if rule is None else [rule]
     return indexes, rules
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import values
-from ..core import Index, Relation, relation_named
+from ..core import Index, Relation, index_named, relation_named
 from ..core.relations import originals
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import span_in
@@ -141,7 +141,7 @@ class Scanner:
     def index(self, what: str) -> Index:
         """An index, by its name."""
         name, begin, end = read_name(self.cursor, what)
-        index = self._indexes.get(name)
+        index = index_named(name, self._indexes)
         if index is None:
             problem = unknown_index(name, self._indexes, self._relations)
             raise DDlogError([replace(problem, span=self.place(begin, end)())])

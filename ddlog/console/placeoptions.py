@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue
 
-_MAP = re.compile(r"(\w+=.+):(\w+=[^:=,]+(?:,\w+=[^:=,]+)*)\Z", re.DOTALL)
+_MAP = re.compile(r"((?:\w+::)*\w+=.+):(\w+=[^:=,]+(?:,\w+=[^:=,]+)*)\Z", re.DOTALL)
 
 
 def input_places(arguments: argparse.Namespace) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from .relations import (
     Relation,
     WindowRelation,
     answer_relation,
+    index_named,
     originals,
     relation_named,
 )
@@ -101,6 +102,7 @@ __all__ = [
     "VarPattern",
     "WindowRelation",
     "answer_relation",
+    "index_named",
     "loops_around",
     "originals",
     "relation_named",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ..errors.source import Span
 from ..types import Constructor, Type, User
@@ -54,8 +55,9 @@ class Relation:
     the type of an element. When it is a struct of one constructor, that is `constructor` and the columns are
     its fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
-    `original` is the name of the relation in its source, if an attribute gives it. `made` says that a
-    translation of another language made it, between the rules of what that language names.
+    `original` is the name of the relation in its source, if an attribute gives it; `aliases` are those that
+    imports give it (`import lib as geo`). `made` says that a translation of another language made it, between
+    the rules of what that language names.
     A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n. In a loop that
     declares R its role is earlier: it holds the rows of R n rounds ago, and `earlier` is R and n.
     `demand` marks an output for whose sake no more of other relations is computed than its rules ask for.
@@ -76,6 +78,7 @@ class Relation:
     window: WindowRelation | None = None
     earlier: tuple[str, int] | None = None
     made: bool = False
+    aliases: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def reads(self) -> set[str]:
@@ -116,9 +119,21 @@ def answer_relation(name: str, columns: Sequence[Column], span: Span) -> Relatio
 
 
 def relation_named(name: str, relations: Mapping[str, Relation]) -> Relation | None:
-    """The relation with a name, or else with this name, in whatever case, in its source; None without one."""
-    declared = relations.get(name)
-    return declared if declared is not None else relations.get(originals(relations).get(name.lower(), ""))
+    """The relation with a name, or else with this name, in whatever case, in its source, or with this alias;
+    None without one."""
+    declared = relations.get(name) or relations.get(originals(relations).get(name.lower(), ""))
+    return declared or _aliased(name, relations)
+
+
+def index_named(name: str, indexes: Mapping[str, Index]) -> Index | None:
+    """The index with a name or an alias; None without one."""
+    return indexes.get(name) or _aliased(name, indexes)
+
+
+def _aliased(name: str, declared: Mapping[str, _Declared]) -> _Declared | None:
+    """What alone has an alias; None without one."""
+    found = [each for each in declared.values() if name in each.aliases]
+    return found[0] if len(found) == 1 else None
 
 
 def originals(relations: Mapping[str, Relation]) -> Mapping[str, str]:
@@ -142,6 +157,10 @@ class Index:
     positions: tuple[tuple[int, ...], ...]
     start: int
     span: Span = field(compare=False, repr=False)
+    aliases: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+
+_Declared = TypeVar("_Declared", Relation, Index)
 
 
 @dataclass(frozen=True, slots=True)

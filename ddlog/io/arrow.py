@@ -79,6 +79,7 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
     stored = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    is_text = pa.types.is_string(stored) or pa.types.is_large_string(stored)
     match type:
         case Bool() if pa.types.is_boolean(stored):
             return numbers_in(column.cast(pa.uint8())).astype(np.int64)
@@ -87,9 +88,9 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
         case Float(width) if pa.types.is_floating(stored):
             floats = numbers_in(column.cast(pa.float64()))
             return rounded(floats, width)
-        case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
+        case String() if is_text:
             return dictionary_column(column, lambda text: text)
-        case User() if not as_text and is_optional_string(type):
+        case User() if is_text and not as_text and is_optional_string(type):
             return dictionary_column(column, some_maker(type, typedefs))
         case _ if as_text or pa.types.is_string(stored):
             return dictionary_column(column, cell_reader(type, typedefs))
@@ -111,7 +112,10 @@ def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnDat
     if form.unit == "days" and pa.types.is_date32(stored):
         numbers = column.cast(pa.int32())
     elif form.unit == "days" and pa.types.is_timestamp(stored) and stored.tz is None:
-        numbers = column.cast(pa.date32()).cast(pa.int32())  # which refuses a time of the day
+        days = column.cast(pa.date32())
+        if not days.cast(stored).equals(column):
+            return None  # a time of the day, which the reader of single values refuses
+        numbers = days.cast(pa.int32())
     elif form.unit == "micros" and pa.types.is_timestamp(stored) and stored.tz is None:
         numbers = column.cast(pa.timestamp("us")).cast(pa.int64())
     elif form.unit == "instants" and pa.types.is_timestamp(stored):

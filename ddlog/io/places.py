@@ -32,7 +32,7 @@ from .files import NO_NAMES, FactFile, FoundFacts, file_of, find_facts, no_forma
 from .formats import FORMATS
 from .remote import WEB, files_at
 
-_NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
+_NAMED = re.compile(r"([A-Za-z_][\w.]*(?:::\w+)*)=(.+)\Z", re.ASCII | re.DOTALL)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _TABLE = re.compile(r"(?:[\w$][\w$-]*|`[^`]+`)(?:\.(?:[\w$-]+|`[^`]+`))*\Z")
 _ENDINGS = (*FORMATS, "orc", "zip", "txt", "dat", "xls", "bz2", "zst")  # those of files, not of tables

@@ -340,7 +340,7 @@ def _group_maker(
 
 
 def _members(rows: list[tuple[Any, ...]], split: bool) -> Iterable[Any]:
-    return rows if split else (value for (value,) in rows)
+    return rows if split else [value for (value,) in rows]
 
 
 def _key(clause: GroupBy, types: dict[str, Type], span: Span) -> Expr:

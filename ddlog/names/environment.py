@@ -213,6 +213,7 @@ class Environment(Names):
             original(declaration),
             demand=on_demand(declaration),
             made=is_made(declaration),
+            aliases=self.aliases(owner, declaration.name),
         )
 
     # ----------------------------------------------------------------- types
@@ -277,6 +278,7 @@ class Environment(Names):
                     tuple((each.name, self.convert(each.type, owner.name, known)) for each in fields),
                     forms,
                     variant,
+                    self.aliases(owner, each),
                 )
                 for i, (each, fields, forms, variant) in enumerate(shapes)
             ),

@@ -65,6 +65,11 @@ class Names:
             return self.find(table, SPELLINGS[name], module)
         return found
 
+    def aliases(self, owner: ModuleSyntax, name: str) -> tuple[str, ...]:
+        """The names that a declaration of a module has in the program's own by aliases of imports."""
+        imports = self.modules[""].imports() if owner.name and "" in self.modules else ()
+        return tuple(f"{each.alias}::{name}" for each in imports if each.alias and each.module == owner.name)
+
     def declarations(self, table: str, name: str, module: str) -> Iterator[tuple[ModuleSyntax, Any]]:
         """The declarations of a name, one of each module that it may be in, nearest first."""
         last, modules = self.visible(name, module)

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..core import Column, Relation, answer_relation
+from ..core import Column, Relation, answer_relation, index_named
 from ..engine.memory import given_back
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
@@ -362,7 +362,7 @@ class Session(Inputs):
     def index(self, name: str) -> IndexView:
         """An index of the program, for look-ups: `session.index("ByFrom")["a"]`."""
         program, host = self.program, self.state.host
-        index = program.indexes.get(name)
+        index = index_named(name, program.indexes)
         if index is None:
             raise DDlogError([unknown_index(name, program.indexes, program.relations)])
         self.state.check_open()

@@ -209,7 +209,7 @@ class Constructor:
     """One alternative of a typedef: its qualified name, its position, its fields.
 
     `json` is the form in JSON that attributes give to each field; empty if there are none. `variant` is the
-    name in JSON that an attribute gives it.
+    name in JSON that an attribute gives it. `aliases` are the names that imports give it.
     """
 
     name: str
@@ -217,6 +217,7 @@ class Constructor:
     fields: tuple[tuple[str, Type], ...]
     json: tuple[JsonField, ...] = ()
     variant: str = ""
+    aliases: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,10 @@ class Shape:
         return len(self.constructors) != 1
 
     def constructor(self, name: str) -> Constructor | None:
-        """The constructor with a name: the full name, that without the module, or the name in JSON."""
+        """The constructor with a name: the full name, that without the module or with its alias, or the name
+        in JSON."""
         for each in self.constructors:
-            if name in (each.name, local_name(each.name), each.variant or None):
+            if name in (each.name, local_name(each.name), each.variant or None, *each.aliases):
                 return each
         return None
 

@@ -348,3 +348,24 @@ def test_an_error_in_a_question_has_its_place_in_the_file(
     text: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in run(capsys, text, code=1)[1]
+
+
+def test_imported_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """An imported module's relations, indexes and constructors have its name or its alias."""
+    Path("lib.dl").write_text(
+        "typedef Up = Up | Down{since: u32}\ninput relation Host(id: u32, up: Up) primary key (h) h.id\n"
+        "index ById(id: u32) on Host(id, _)\n"
+    )
+    Path("p.dl").write_text("import lib as net\noutput relation Id(id: u32)\nId(id) :- net::Host(id, _).\n")
+    Path("h.csv").write_text("key,up\n3,Up\n")
+    text = (
+        "start; insert net::Host(1, net::Up), insert lib::Host(2, net::Down{4}); commit;"
+        "start; modify net::Host 1 <- _{.up = net::Down{5}}; commit; query_index net::ById(1);"
+        "dump net::Host;"
+    )
+    ones = [
+        f"lib::Host{{.id = {id}, .up = lib::Down{{.since = {since}}}}}\n" for id, since in ((1, 5), (2, 4))
+    ]
+    three = "lib::Host{.id = 3, .up = lib::Up{}}\n"
+    out = run(capsys, text, "--map", "lib::Host=h.csv:id=key", "--no-delta", "--no-init-snapshot")[0]
+    assert out == "".join((ones[0], *ones, three))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddlog.engine import thresholds
 from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Ordered, Output
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
@@ -129,3 +131,27 @@ def test_keys_that_come_and_go_are_forgotten_in_the_end(kind: Kind, domain: str)
         (-1, 1, number(3)),
         (7, 1, number(7)),
     ]
+
+
+mixed = st.tuples(st.integers(0, 3), big, st.floats(allow_nan=False))
+
+
+@quick
+@given(st.lists(st.lists(mixed, max_size=12), min_size=1, max_size=3))
+def test_whole_groups_are_in_order(commits: list[list[Any]]) -> None:
+    """A function of whole groups is given their rows in order, also where their columns were sorted."""
+    kinds = (("k", Kind.INT), ("i", Kind.INT), ("f", Kind.FLOAT))
+    source = tuple(Column(name, kind, name) for name, kind in kinds)
+    out = (source[0], Column("n", Kind.INT, "bigint"))
+    made = Aggregate("group", (1, 2), make=lambda key, rows: len(rows) if rows == sorted(rows) else -1)
+    nodes = (Input("Row", source), Group(0, 1, (made,), out), Output("Made", 1, out))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thresholds, "SORTED_COLUMNS", 0)
+        runtime = InProcess(incrementalize(Circuit(nodes, (("Row", 0),))))
+        given = set[Any]()
+        for rows in commits:
+            new = {*rows} - given
+            runtime.commit({"Row": [(runtime.batch("Row", sorted(new)), 1)]})
+            given |= new
+            counts = Counter(row[0] for row in given)
+            assert list(runtime.rows("Made")) == sorted(counts.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,20 @@ def test_bad_tables_are_refused_and_nothing_is_applied(table: Any, message: str)
         with pytest.raises(ddlog.DDlogError, match=message):
             session.insert_table("Plain", table)
         assert not session.in_transaction
+
+
+def test_arrow_types_that_nearly_fit_are_refused() -> None:
+    """A timestamp is a date at midnight alone, and a number is no Option<string>."""
+    program = ddlog.compile("import time\ninput relation R(day: time::Date, s: Option<string>)")
+    days = pa.array([datetime(2021, 3, 4), datetime(2021, 3, 4, 5)], pa.timestamp("ns"))
+    with program.session() as session:
+        with pytest.raises(ddlog.DDlogError, match="R, row 2: column `day`: expected time::Date"):
+            session.insert_table("R", pa.table({"day": days, "s": ["a", "b"]}))
+        with pytest.raises(ddlog.DDlogError, match="R, row 1: column `s`: expected string, found 7"):
+            session.insert_table("R", pa.table({"day": days[:1], "s": [7]}))
+        session.insert_table("R", pa.table({"day": days[:1], "s": ["a"]}))
+        session.commit()
+        assert list(session["R"].tuples()) == [(date(2021, 3, 4), "a")]
 
 
 def test_what_polars_has_no_type_for_goes_as_text() -> None:
