@@ -232,7 +232,7 @@ class SessionState:
     def leave_to_parent(self) -> None:
         """In a process that was forked: closes a session in which another thread was at work, which is not
         here to end that, and one with connections, which both processes would use."""
-        if self.is_left:
+        if isinstance(self.lock, _LockOfParent):
             return
         if self.host.offer.here is not None and self.lock.acquire(blocking=False):
             self.lock.release()
