@@ -107,10 +107,7 @@ class SessionHeld:
     def _by_levels(self, stratum: Stratum) -> bool:
         if any(not rule.body or any(isinstance(c, GroupBy) for c in rule.body) for rule in stratum.rules):
             return False
-        bodies = [[each for each in rule.body if isinstance(each, Atom)] for rule in stratum.rules]
-        if any([each.relation for each in body] == [*stratum.relations] * 2 for body in bodies):
-            return False  # a transitive rule is evaluated as a linear one (`engine.passes.transitive`)
-        terms = [each for body in bodies for each in body]
+        terms = [each for rule in stratum.rules for each in rule.body if isinstance(each, Atom)]
         outside = {each.relation for each in terms if not each.negated} - set(stratum.relations)
         return all(is_given(self.program.relations[name]) for name in outside)
 
