@@ -23,7 +23,7 @@ from .compiler import interpreted_as, kernel, of_one_kind, part
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
-FAR = np.int64(-2)
+FAR = np.int64(-1 << 40)
 BLOCK = 256
 
 
@@ -91,6 +91,15 @@ def mark(slots: Any, bits: int, word: int, at: int) -> int:
 
 
 @part
+def next_mark(slots: Any, bits: int, marked: int) -> int:
+    """What the next slot holds where the word lies in it that has a mark; if it cannot, no slot's mark."""
+    if has_words(slots):
+        return marked
+    most = (1 << (31 - (bits >> 8) + (bits & 255))) - 1
+    return FAR if marked & most == most else marked + 1  # type: ignore[return-value]
+
+
+@part
 def slot_of(slots: Any, bits: int, at: int, word: Any) -> int:
     """The slot that holds a word, or the empty one where the search for it ends, which begins at `at`."""
     mask = slots.shape[0] - 1
@@ -98,8 +107,7 @@ def slot_of(slots: Any, bits: int, at: int, word: Any) -> int:
     held = slots[at]
     while held != wanted and held != EMPTY:
         at = (at + 1) & mask
-        if not has_words(slots):
-            wanted = mark(slots, bits, word, at)
+        wanted = next_mark(slots, bits, wanted)
         held = slots[at]
     return at
 
@@ -264,22 +272,24 @@ def find_word(slots: Any, ids: Any, bits: int, word: int) -> int:
 @kernel
 def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
     """The id of each word, -1 where there is none."""
+    mask = slots.shape[0] - 1
     out = np.empty(words.shape[0], np.int64)
-    block = min(BLOCK, words.shape[0])
-    places = np.empty(block, np.int64)
-    seen = np.empty(block, np.int64)
-    for base in range(0, words.shape[0], BLOCK):
-        size = min(BLOCK, words.shape[0] - base)
-        read_homes(slots, bits, words, base, size, places, seen)
-        for m in range(size):
-            word, at, held = words[base + m], places[m], seen[m]
-            out[base + m] = -1
-            if word >= 0 and held != EMPTY:
-                if held != mark(slots, bits, word, at):
-                    at = slot_of(slots, bits, at, word)
-                    held = slots[at]
-                if held != EMPTY:
-                    out[base + m] = ids[at]
+    for i in range(words.shape[0]):
+        word = words[i]
+        out[i] = -1
+        if word < 0:
+            continue
+        at = first_slot(slots, bits, word)
+        wanted = mark(slots, bits, word, at)
+        while True:
+            held = slots[at]
+            if held == wanted:
+                out[i] = ids[at]
+                break
+            if held == EMPTY:
+                break
+            at = (at + 1) & mask
+            wanted = next_mark(slots, bits, wanted)
     return out
 
 
