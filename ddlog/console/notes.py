@@ -15,7 +15,7 @@ Note: TypeAlias = Callable[[str], None]
 
 
 def in_color(stream: TextIO) -> bool:
-    """Whether text on a stream is to have colors: it has them on a terminal, unless NO_COLOR is set."""
+    """True if a stream is a terminal and NO_COLOR is not set: text on it then has colors."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 

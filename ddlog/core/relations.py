@@ -131,7 +131,7 @@ def index_named(name: str, indexes: Mapping[str, Index]) -> Index | None:
 
 
 def _aliased(name: str, declared: Mapping[str, _Declared]) -> _Declared | None:
-    """What alone has an alias; None without one."""
+    """The only declaration with an alias; None if there is none, or several."""
     found = [each for each in declared.values() if name in each.aliases]
     return found[0] if len(found) == 1 else None
 

@@ -130,7 +130,7 @@ class WeightReaders:
         return self._looking[function]
 
     def _is_given_groups(self, function: Function) -> bool:
-        """Whether a function has Python code of the program, and a parameter that holds groups."""
+        """True if Python code of the program implements a function, and a parameter of it holds groups."""
         is_own = function.body is None and function.module in self._externs
         return is_own and any(self.holds(each.type) for each in function.parameters)
 

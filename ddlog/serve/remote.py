@@ -111,9 +111,9 @@ class RemoteRuntime:
         self.changed: Callable[[], None] = lambda: None
         """Called when the server has another program."""
         self.turn: Callable[[], AbstractContextManager[object]] = nullcontext
-        """What a call holds: other threads go on with another program before it or after it."""
+        """Gives the lock that a call holds: no other thread changes the program during the call."""
         self.in_transaction: Callable[[], bool] = lambda: False
-        """Whether there are changes for the program as it is known here."""
+        """Tells if the open transaction has changes, which were made for the program in `facts`."""
 
     def fetched(self) -> ServedSession:
         """The facts of the server. Raises DDlogError."""
@@ -144,7 +144,7 @@ class RemoteRuntime:
             return self.wire.call(method, arguments, self.at, self.facts.log, again)
 
     def _has(self, declared: Relation) -> bool:
-        """Whether the program has a relation as it is declared."""
+        """True if the program of the server has a relation of that name with the same columns."""
         found = self.facts.program.relations.get(declared.name)
         return found is not None and found.titled_types == declared.titled_types
 
@@ -286,7 +286,7 @@ class RemoteRuntime:
 
 
 def is_about_program(error: DDlogError) -> bool:
-    """Whether the error says that the server has another program."""
+    """True for the error of a server whose program is not the one that the request was made for."""
     return isinstance(error.diagnostics[0], ProgramIsAnother)
 
 

@@ -121,7 +121,8 @@ class SessionHeld:
         return self._once(self._replays, stratum, made)
 
     def _once(self, known: dict[tuple[str, ...], T], stratum: Stratum, made: Callable[[Host | None], T]) -> T:
-        """What is made of a stratum beside the host, if this is one of this process, once an epoch."""
+        """The host or the replay that `made` gives for a stratum; it is made once an epoch. `made` gets the
+        host of the session, or None for one on Spark."""
         state = self._state
         if self._replayed != state.epochs:
             self._replayed = state.epochs
@@ -197,7 +198,7 @@ class SessionHeld:
 
 
 def _may_be_linear(stratum: Stratum) -> bool:
-    """Whether a recursion of one relation has a rule with two terms of it."""
+    """True for a recursion of one relation in which a rule has two terms of that relation."""
     bodies = [[each for each in rule.body if isinstance(each, Atom)] for rule in stratum.rules]
     own = [sum(each.relation in stratum.relations for each in body) for body in bodies]
     return len(stratum.relations) == 1 and max(own, default=0) > 1

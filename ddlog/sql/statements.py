@@ -118,7 +118,7 @@ class ModuleTranslation:
         self.output.back(mark)
 
     def _there(self, node: sql.Drop) -> bool:
-        """Whether a DROP names a table or a view that is declared before it."""
+        """True if a table or a view that a DROP names is declared before it."""
         return any(qualified(each) in self.tables for each in node.find_all(sql.Table))
 
     def _set(self, node: sql.Set, is_first: bool) -> None:

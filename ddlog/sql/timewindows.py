@@ -38,8 +38,8 @@ def call_of(node: Expression) -> Expression | None:
 
 
 def _are_lengths(parts: Sequence[object], steps: int) -> bool:
-    """Whether constants are intervals which all have months alone or no months, and the first `steps` of them
-    are positive."""
+    """True for constant intervals that are all of months alone, or all without months, and of which the first
+    `steps` are positive."""
     known = [each for each in parts if isinstance(each, tuple)]
     are_positive = all(min(each) >= 0 < max(each) for each in known[:steps])
     kinds = {(months != 0, (days, micros) != (0, 0)) for months, days, micros in known} - {(False, False)}

@@ -226,7 +226,7 @@ class SessionState:
 
     @property
     def is_left(self) -> bool:
-        """Whether the session is left to the process from which this one was forked."""
+        """True in a forked process whose parent alone may use the session."""
         return isinstance(self.lock, _LockOfParent)
 
     def leave_to_parent(self) -> None:
