@@ -113,7 +113,7 @@ class RemoteRuntime:
         self.turn: Callable[[], AbstractContextManager[object]] = nullcontext
         """Gives the lock that a call holds: no other thread changes the program during the call."""
         self.in_transaction: Callable[[], bool] = lambda: False
-        """Tells if the open transaction has changes, which were made for the program in `facts`."""
+        """Tells if a transaction is open: its changes are made for the program in `facts`."""
 
     def fetched(self) -> ServedSession:
         """The facts of the server. Raises DDlogError."""
