@@ -44,7 +44,7 @@ SOUFFLE_REASONS = {
     "-r --debug-report": "`ddlog circuit` draws the circuit of the translation",
     "--show": "`ddlog circuit` shows the circuit of the translation",
 }  # fmt: skip
-"""The same of Soufflé."""
+"""Options of Soufflé, in groups that have one reason."""
 
 
 class _Refuse(argparse.Action):
@@ -62,8 +62,8 @@ class _Refuse(argparse.Action):
 
 
 def refuse(parser: argparse.ArgumentParser, system: str, reasons: Mapping[str, str]) -> None:
-    """Makes the parser refuse options of a system, in groups with their reasons. Its help does not list
-    them."""
+    """Makes the parser refuse options of a system, which come in groups that have one reason each. Its help
+    does not list them."""
     for options, reason in reasons.items():
         parser.add_argument(*options.split(), action=_Refuse, nargs="?", const=(system, reason),
                             dest=argparse.SUPPRESS, help=argparse.SUPPRESS)  # fmt: skip

@@ -25,8 +25,8 @@ REPORTED = ("json", "sarif", "github")
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """The options of a command that opens a session. `state` is the file of a durable state; `durability`
-    None: not given."""
+    """The options of a command that opens a session. `state` is the file of a durable state. `durability` is
+    None if the user gave none."""
 
     input: tuple[str, ...] = ()
     max_iterations: int | None = None

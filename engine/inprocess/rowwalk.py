@@ -8,8 +8,8 @@
 
 A walk is made once for the nodes that may change together. It has a function for each of them that can take
 rows; the walk of `engine/schedule.py` visits the others, and those whose function declines, which it does
-before it has changed anything, or where the other goes on; it also visits those of whose sources many rows
-change. A node without a change costs one look into a dictionary. The state is changed by the same methods
+before it has changed anything, or where the other goes on; it also visits the nodes that read a change of
+many rows. A node without a change costs one look into a dictionary. The state is changed by the same methods
 of stores and groups as in the general way, so that the end of an epoch and its rollback are the same. Only
 stores that no operator reads are left as they are: the state notes their changes when the epoch has ended,
 and takes them in when somebody asks for it (`State.late`).

@@ -163,8 +163,9 @@ class FirstRows:
         return Falling(key) if self._first.last else key
 
     def _taken(self, group: int, rows: list[Row], few: bool) -> list[Row]:
-        """The first rows of a group, kept from now on, if it is large: larger unless `few` groups are read.
-        Else all rows, also where one has no key: the function then fails, too."""
+        """The first rows of a large group, which are kept from now on; all rows of another group, or of one
+        with a row without a key, for which the function fails, too. Unless `few` groups are read, only much
+        larger ones are large."""
         if len(rows) <= thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE):
             return rows
         take = nlargest if self._first.last else nsmallest
