@@ -6,8 +6,8 @@ The relations as they were rounds before are inputs of it, and so is all that th
     Seen(v) :- Seen-1(v).      Seen(v) :- Seen-1(v).             a round of a loop: Seen-1 is an input
 
 A recursion begins with round 1, before which all its relations are empty, and a loop with round 0. An input
-has the number of the round, for conditions on it. So the rounds are the epochs of this program. A recursion
-without the rest of its program is one, too.
+has the number of the round, for conditions on it. So the rounds are the epochs of this program. `alone` makes
+a whole recursion a program of its own.
 """
 
 from __future__ import annotations

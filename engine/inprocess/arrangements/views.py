@@ -227,7 +227,7 @@ class TableView:
         raise NotImplementedError
 
     def there(self, left: Array, rows: Array) -> tuple[Array, Array]:
-        """The matches of an arrangement whose rows are present; all of them where `part` drops absent rows."""
+        """The matches whose rows are present; all matches in a view whose `part` drops absent rows."""
         return present(self.relation, left, rows)
 
     def candidates(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:

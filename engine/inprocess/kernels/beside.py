@@ -58,8 +58,8 @@ def compile_all() -> tuple[str, str | None]:
 
 
 def _requests() -> Iterator[Signature]:
-    """The signatures for which the process that began this one has asked by now. When that process has ended,
-    ends behind the last of them, so that the next one finds what this one lacked."""
+    """The signatures of kernels for which the parent process has asked by now. When that process has ended,
+    ends behind the last of them: the next process then finds the kernels that this one lacked."""
     while select.select([sys.stdin], [], [], 0)[0]:
         line = sys.stdin.buffer.raw.readline()  # type: ignore[union-attr]
         if not line:
