@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..circuit import Fixpoint, NodeId
+from ..circuit import DeltaDistinct, Fixpoint, NodeId
 from ..epoch import Epoch
+from ..integrals import shown
 from ..runtime import Delta
 from .arrangements.views import Readable
 from .operators import EpochOperators
@@ -84,11 +85,12 @@ class RunningEpoch(EpochOperators):
         deltas: dict[str, Delta] = dict(state.unchanged)
         for name, change in outputs.items():
             if change is not None:
-                schema = nodes[state.outputs[name]].schema
+                schema, at = nodes[state.outputs[name]].schema, shown(self.circuit, state.outputs[name])
+                is_net = at in self.filled or isinstance(nodes[at], DeltaDistinct)
                 deltas[name] = (
                     change_of(state.values, schema, *change)
                     if isinstance(change, tuple)
-                    else ArrayDelta(state.values, schema, change, static)
+                    else ArrayDelta(state.values, schema, change, static, is_net)
                 )
         for name in state.streams:
             schema = nodes[state.outputs[name]].schema

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class EpochOperators:
         self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
+        self.filled: set[NodeId] = set()  # the nodes that held nothing and took rows in early
         self._before: dict[NodeId, tuple[Batch, View]] = {}  # see `before`
 
     def input(self, at: int, node: Input) -> Batch | None:
@@ -83,7 +85,7 @@ class EpochOperators:
 
     def sum(self, at: int, node: Sum, changes: Sequence[Batch | None]) -> Batch | None:
         some = [change for change in changes if change is not None]
-        return concat(some, len(node.schema)) if some else None
+        return self._with_early(at, concat(some, len(node.schema)) if some else None)
 
     def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
         return None if change is None else change.negated()
@@ -120,7 +122,8 @@ class EpochOperators:
             return None
         if len(changes) == 1 and 0 < rows <= thresholds.FEW_ROWS and not node.terms[0].negated:
             return concat(list(joiner.run(0, starts[0], (None,))), len(node.schema))
-        found = self.gathering = self.gathered(at, len(node.schema))
+        may_fail = not self.epoch.first and may_cancel(node, changes)
+        found = self.gathering = Gathering(len(node.schema)) if may_fail else self.gathered(at)
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self.views(node, start, seen, changes)
             if meets_nothing(node.terms, views):
@@ -128,11 +131,50 @@ class EpochOperators:
             found.extend(joiner.run(start, None if start is None else starts[start], views))
         total = found.total()
         self.gathering = None
-        return total
+        return self._with_early(at, total)
 
-    def gathered(self, at: int, arity: int) -> Gathering:
-        """A sum for the rows of a join, so far empty."""
-        return Gathering(arity)
+    def gathered(self, at: NodeId) -> Gathering:
+        """A sum for the rows of a join that stay, so far empty. If all of them go to one store or group that
+        holds nothing yet, it takes many at once, before the others are there."""
+        state, arity = self.state, len(self.circuit.nodes[at].schema)
+        into = None if state.evaluator.measured else state.taking_in.get(at)
+        if into is None or into in state.late:
+            return Gathering(arity)
+        group = state.groups.get(into)
+        held = state.own_store(into).table if group is None else group.keys
+        if held.size and into not in self.filled:
+            return Gathering(arity)
+        return Gathering(arity, thresholds.CHUNK, partial(self._take_early, into))
+
+    def _take_early(self, at: NodeId, part: Batch) -> None:
+        """Adds a part of the change of a node, or of the source of a group, to what held nothing."""
+        group = self.state.groups.get(at)
+        if at not in self.filled:
+            self.filled.add(at)
+            self.changed.append(self.state.own_store(at) if group is None else group)
+        if group is None:
+            self._add(at, part)
+        else:
+            group.take(part)
+
+    def _add(self, at: NodeId, change: Batch) -> Batch:
+        """Adds rows to the store of a node. Returns the change of presence if it is a *distinct*."""
+        store, as_set = self.state.own_store(at), isinstance(self.circuit.nodes[at], DeltaDistinct)
+        if not (as_set and self.epoch.static):
+            return store.add_counted(change, as_set)
+        if not change.positive():
+            change = consolidate(change)
+            assert change.weights is None or change.positive()
+        return store.add_present(Batch(change.columns, change.length))
+
+    def _with_early(self, at: NodeId, change: Batch | None) -> Batch | None:
+        """The change of a node, given what has not come early."""
+        if at not in self.filled:
+            return change
+        if change is not None and change.length:
+            self._take_early(at, change)
+        group = self.state.groups.get(at)
+        return self.state.own_store(at).come() if group is None else group.come()
 
     def views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
@@ -163,21 +205,20 @@ class EpochOperators:
         return view
 
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
+        if at in self.filled:
+            return self._with_early(at, change)
         if change is None or not change.length:
             return None
         counts = self.state.memories.counts(at)
         if counts is not None:
             self.changed.append(counts)
             change = counts.add_counted(change, as_set=True)
-        store = self._to_change(at)
-        if not self.epoch.static:
-            return store.add_counted(change, as_set=True)
-        if not change.positive():
-            change = consolidate(change)
-            assert change.weights is None or change.positive()
-        return store.add_present(Batch(change.columns, change.length))
+        self._to_change(at)
+        return self._add(at, change)
 
     def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
+        if at in self.filled:
+            return self._with_early(at, change)
         if change is None or not change.length:
             return None
         group = self.state.groups[at]
@@ -301,6 +342,8 @@ class EpochOperators:
             self.leaving.setdefault(at, []).append(change)
         node = self.circuit.nodes[at]
         if node.__class__ in KEPT_ALREADY or not isinstance(store, Store):
+            return
+        if at in self.filled and at not in self.state.groups:
             return
         if at in self.state.late:
             self.state.take_in()

@@ -14,7 +14,7 @@ from .operators import EpochOperators
 from .recursion.memories import Imported
 from .recursion.paths import Paths, Unsuitable
 from .state import State
-from .storage.batch import Batch
+from .storage.batch import Batch, Gathering
 from .storage.steps import Evaluator
 
 
@@ -61,6 +61,9 @@ class _Operators(EpochOperators):
 
     def constant(self, at: int, node: Constant) -> Batch | None:
         return super().constant(at, node) if self._asserts else None
+
+    def gathered(self, at: int) -> Gathering:
+        return Gathering(len(self.circuit.nodes[at].schema))  # the change of any node may be asked for
 
     def keep(self, at: int, change: Batch | None) -> None:
         super().keep(at, change)

@@ -150,12 +150,15 @@ class RowWalk:
         changes: Changes,
         running: RunningEpoch,
     ) -> bool:
-        """Visits a node in the general way. False: many rows of it change, or rows that have times."""
+        """Visits a node in the general way. False: those that read it are to be visited so, too, since many
+        rows of it change, or rows that have times, or some have gone on early."""
         for source in sources:
             if source in changes:
                 walk.changes[source] = running.few(source, changes[source])
         walk.run((at,))
         change = walk.changes.get(at)
+        if running.filled:
+            return False
         if change is None or not change.length:
             return True
         if change.length > thresholds.ROWS_ONE_BY_ONE or change.times is not None:

@@ -20,12 +20,14 @@ from ..circuit import (
     Join,
     NodeId,
     Output,
+    Sum,
     Trace,
     Window,
 )
 from ..incremental import relational
 from ..integrals import shown, signed_nodes, weighted
 from ..maintenance import Maintaining
+from ..schedule import readers
 from ..windowonly import forgetful_nodes
 from .arrangements.signedstore import SignedStore
 from .arrangements.store import Store
@@ -125,6 +127,27 @@ class State:
                 self.groups[at] = self.new_group(node, store)
             elif isinstance(node, DeltaOrdered):
                 self.ordered[at] = OrderedState(node, nodes[node.source].schema, values)
+
+    @cached_property
+    def taking_in(self) -> dict[NodeId, NodeId]:
+        """For a join of which one node takes in all rows, that node: the join, if its rows are kept, or a sum
+        with it, or the *distinct* of either, or a group that reads no members."""
+        nodes, read_by = self.circuit.nodes, readers(self.circuit)
+        found = {}
+        for at in self.joiners:
+            into = at
+            while into not in self.stores and into not in self.groups:
+                reading = [k for k in read_by[into] if not isinstance(nodes[k], Trace)]
+                if len(reading) != 1 or not isinstance(nodes[reading[0]], Sum | DeltaDistinct | DeltaGroup):
+                    break
+                (into,) = reading
+            if into in self.groups:
+                fits = not self.groups[into].node.reads_members
+            else:
+                fits = self.stores.get(into).__class__ is Store and into not in self.forgetful
+            if fits and self.memories.counts(into) is None:
+                found[at] = into
+        return found
 
     def new_store(self, at: NodeId) -> Store:
         """A store for the rows of a node, without rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from unittest import mock
 
 import pytest
@@ -19,6 +20,7 @@ from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Runtime
 
+from ..taking import taking
 from ..trying import trying
 from .random_circuits import (
     INPUTS,
@@ -52,14 +54,17 @@ def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]
 
 
 @trying(40)
-@given(any_circuits, streams(), st.booleans(), modes())
+@given(any_circuits, streams(), st.booleans(), modes(), st.booleans())
 def test_every_change_of_every_epoch(
-    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
+    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin, early: bool
 ) -> None:
-    """Where a recursion with groups and negations inside does not settle, the same error and no trace."""
+    """Where a recursion with groups and negations inside does not settle, the same error and no trace.
+    `early`: stores and groups take rows of a join before all are there, and are taken back."""
     changes = incrementalize(optimize(circuit) if optimized else circuit)
     runtime = InProcess(changes, maintain=maintain)
-    follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
+    at_once = mock.patch.object(thresholds, "CHUNK", 1 if early else thresholds.CHUNK)
+    with at_once, taking(1, 1) if early else nullcontext():
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
 
 
 @thorough

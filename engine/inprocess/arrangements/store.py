@@ -72,6 +72,16 @@ class Store(Unread):
         plain = bool((weights == 1).all())
         return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
 
+    def come(self) -> Batch:
+        """The contents, as the change of an epoch before which there were none."""
+        if self.present < self.table.size:
+            return self.batch()
+        weights = None
+        if not self.is_set and self.weights is not None:
+            held = self.weights[: self.table.size]
+            weights = held.copy() if held.max() > 1 else None
+        return Batch(self.since(0).columns, self.table.size, weights)
+
     def counted(self) -> Batch:
         """The rows present with the weights that they have in the store, also of a set."""
         rows = self.rows()

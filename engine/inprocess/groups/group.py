@@ -105,9 +105,7 @@ class GroupState(Unread):
             delta = consolidate(delta)
         if not delta.length:
             return no_rows(self.node.schema)
-        weights = delta.weight_array()
-        groups = self.keys.insert(delta.columns[: self.arity], delta.length)
-        self._make_room()
+        weights, groups = delta.weight_array(), self._groups_of(delta)
         touched = addition.first_seen(groups, self._mark)
         before = self.counts[touched]
         old = [r[touched] for r in self.results]
@@ -116,6 +114,32 @@ class GroupState(Unread):
         for accumulator in self.accumulators:
             accumulator.add(groups, delta, weights)
             self._undo.append(partial(_take_back, accumulator, groups, delta, weights))
+        return self._changed(touched, before, old)
+
+    def take(self, part: Batch) -> None:
+        """Adds a part of the change of the source, of which no members are read, to a state that had no
+        groups before the epoch; see `come`."""
+        if not self._undo:
+            self._undo.append(self._clear)
+        weights, groups = part.weight_array(), self._groups_of(part)
+        addition.add(self.counts, groups, weights)
+        for accumulator in self.accumulators:
+            accumulator.add(groups, part, weights)
+
+    def come(self) -> Batch:
+        """The change of the result by the parts that were taken."""
+        nothing = np.zeros(self.keys.size, np.int64)
+        return self._changed(np.arange(self.keys.size), nothing, [nothing] * len(self.results))
+
+    def _groups_of(self, delta: Batch) -> Array:
+        """The groups of rows of the source, each with its place."""
+        groups = self.keys.insert(delta.columns[: self.arity], delta.length)
+        self._make_room()
+        return groups
+
+    def _changed(self, touched: Array, before: Array, old: list[Array]) -> Batch:
+        """The change of the result, and of what is kept of it, in some groups, which had these counts and
+        results."""
         now = self.counts[touched]
         alive = now > 0
         self.alive += int(np.count_nonzero(alive)) - int(np.count_nonzero(before > 0))
@@ -204,6 +228,11 @@ class GroupState(Unread):
         columns += [np.concatenate([a[gone], b[come]]) for a, b in zip(old, new, strict=True)]
         signs = np.concatenate([np.full(len(gone), -1), np.ones(len(come), np.int64)]) if len(gone) else None
         return Batch(tuple(columns), len(groups), signs)
+
+    def _clear(self) -> None:
+        """Forgets all groups."""
+        self.counts[:], self.alive = 0, 0
+        self._forget_ghosts()
 
     def _restore(self, touched: Array, counts: Array, old: list[Array], alive: int) -> None:
         self.counts[touched], self.alive = counts, alive

@@ -193,11 +193,13 @@ def _is_consolidated(batch: Batch) -> bool:
 
 
 class Gathering:
-    """A sum of batches in the making. When many rows have come they are consolidated, so that rows
-    found over and over do not pile up."""
+    """A sum of batches in the making. When many rows have come, `take` takes them, if there is one; else they
+    are consolidated, so that rows found over and over do not pile up."""
 
-    def __init__(self, arity: int, room: int = 1 << 24) -> None:
-        self._arity, self._least, self._room = arity, room, room
+    def __init__(
+        self, arity: int, room: int = 1 << 24, take: Callable[[Batch], object] | None = None
+    ) -> None:
+        self._arity, self._least, self._room, self._take = arity, room, room, take
         self._parts: list[Batch] = []
         self._rows = 0
 
@@ -216,15 +218,17 @@ class Gathering:
         for batch in batches:
             self._parts.append(batch)
             self._rows += batch.length
-            if self._rows > self._room:
+            if self._rows <= self._room:
+                continue
+            if self._take is not None:
+                for part in self._parts:
+                    self._take(part)
+                self._parts, self._rows = [], 0
+            else:
                 whole = consolidate(concat(self._parts, self._arity))
                 self._parts, self._rows = [whole], whole.length
                 self._room = max(self._least, 4 * whole.length)
-                self.consolidated()
-
-    def consolidated(self) -> None:
-        """Called when many rows have been consolidated."""
 
     def total(self) -> Batch | None:
-        """The sum, not consolidated; None: no batch came."""
+        """The sum, not consolidated, without what was taken; None: no batch came."""
         return concat(self._parts, self._arity) if self._parts else None

@@ -116,13 +116,17 @@ class ArrayDelta:
     _read: ArrayRows | None = None
     _net: Batch | None = None  # the change, consolidated
 
-    def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
+    def __init__(
+        self, values: Values, schema: Schema, batch: Batch, last: bool, is_net: bool = False
+    ) -> None:
+        """`is_net`: the batch is consolidated."""
         self._values, self._schema = values, schema
-        if last:
+        if is_net or (batch.length == 1 and batch.weights is None and batch.times is None):
+            self._net = batch
+        elif last:
             self._batch = batch
         else:
-            plain = batch.length == 1 and batch.weights is None and batch.times is None
-            batch = self._net = batch if plain else consolidate(batch)
+            batch = self._net = consolidate(batch)
         values.hold(schema, batch)
 
     @property
