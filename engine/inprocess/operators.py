@@ -36,6 +36,7 @@ from .arrangements.windows import ClockState, WindowStore, greatest, late
 from .clockoperators import step
 from .groups.group import GroupState
 from .groups.orderedgroups import OrderedState
+from .joins.join import Joiner
 from .joins.transientfaults import may_cancel, without_cancelled
 from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
@@ -57,6 +58,7 @@ class EpochOperators:
         self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
         self._before: dict[NodeId, tuple[Batch, View]] = {}  # see `before`
+        self._nets: dict[tuple[NodeId, tuple[int, ...]], tuple[Batch, Batch | None]] = {}  # see `net`
 
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
@@ -113,7 +115,7 @@ class EpochOperators:
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
         joiner = self.state.joiners[at]
-        starts = [joiner.net(place, change) for place, change in enumerate(changes)]
+        starts = self.net(joiner, changes)
         sizes = [0 if change is None else change.length for change in starts]
         rows = sum(sizes)
         if not (self.epoch.first or rows):
@@ -129,6 +131,22 @@ class EpochOperators:
         total = found.total()
         self.gathering = None
         return total
+
+    def net(self, joiner: Joiner, changes: Sequence[Batch | None]) -> list[Batch | None]:
+        """The changes of the terms of a join, as `Joiner.net` gives them: once for all joins that read the
+        same columns of a change. Large changes are left as they are: they would be held until the epoch
+        ends."""
+        nets = [*changes]
+        for place, (change, read) in enumerate(zip(changes, joiner.read, strict=True)):
+            if change is None or change.weights is None or read is None:
+                continue
+            if 0 < change.length <= thresholds.JOIN_CHUNK:
+                by = joiner.node.terms[place].source, read
+                held = self._nets.get(by)
+                if held is None or held[0] is not change:
+                    held = self._nets[by] = change, joiner.net(place, change)
+                nets[place] = held[1]
+        return nets
 
     def gathered(self, at: int, arity: int) -> Gathering:
         """A sum for the rows of a join, so far empty."""
