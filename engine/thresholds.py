@@ -13,9 +13,10 @@ FEW_ROWS = 32
 """Rows that Python handles sooner than NumPy: 32 rows are consolidated in 3 µs, and by NumPy in 31 µs. Beyond
 them only the order of rows gains, up to about 500."""
 
-ROWS_ONE_BY_ONE, MATCHES_ONE_BY_ONE = 8, 128
+ROWS_ONE_BY_ONE, MATCHES_ONE_BY_ONE = 12, 128
 """Rows of a change that Python joins and stores one by one, and rows that their look-ups may give: a row
-takes 2 to 10 µs, and the calls of NumPy for one operator 100 to 200 µs."""
+takes 2 to 10 µs, and the calls of NumPy for one operator 100 to 200 µs. A commit of 12 rows through five
+joins takes 0.23 ms one by one and 0.32 by NumPy; a join that gives 65 rows for each is sooner by NumPy."""
 
 ROWS_LATER = 4096
 """Rows that came one by one and that an index takes in together, or the stores that only readers ask for:

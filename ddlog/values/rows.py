@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .. import values
@@ -12,7 +13,7 @@ from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef, User
 from .fromplain import by_attributes
 from .numbers import decimal, integer_range
-from .shapes import Shape, is_option, shape_of
+from .shapes import Shape, is_option, shape_of, some_maker
 from .structs import reason
 
 Row = tuple[Any, ...]
@@ -42,22 +43,43 @@ def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> R
 
 def row_taker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Row]:
     """`row_of` for one relation. Tuples of plain numbers and texts, which are rows as they are, take a tenth
-    of its time."""
-    if not has_plain_columns(relation):
+    of its time, and those with NULLs a fifth."""
+    if relation.constructor is None:
         return lambda value: row_of(value, relation, typedefs)
+    given: dict[str, Any] = {"row_of": partial(row_of, relation=relation, typedefs=typedefs)}
+    is_row = f"value.__class__ is tuple and len(value) == {len(relation.columns)}"
     tests = [_plain_test(column.type, f"value[{k}]") for k, column in enumerate(relation.columns)]
-    is_plain = " and ".join(["value.__class__ is tuple", f"len(value) == {len(tests)}", *map(str, tests)])
-    given = {"row_of": row_of, "relation": relation, "typedefs": typedefs}
-    take: Callable[[Any], Row] = eval(
-        f"lambda value: value if {is_plain} else row_of(value, relation, typedefs)", given
-    )
+    if all(tests):
+        made, is_row = "value", " and ".join([is_row, *map(str, tests)])
+    else:
+        parts = [_part(k, test, relation, typedefs, given) for k, test in enumerate(tests)]
+        made = f"({''.join(f'{part}, ' for part in parts)})"
+    take: Callable[[Any], Row] = eval(f"lambda value: {made} if {is_row} else row_of(value)", given)
     return take
 
 
+def _part(
+    at: int, test: str | None, relation: Relation, typedefs: Mapping[str, TypeDef], given: dict[str, Any]
+) -> str:
+    """The expression of the canonical value of a column of a tuple, by what is added to `given`."""
+    column, name = relation.columns[at], f"value[{at}]"
+    given[f"check{at}"] = partial(_checked, column=column, relation=relation, typedefs=typedefs)
+    checked = f"check{at}({name})"
+    if test is not None:
+        return f"{name} if {test} else {checked}"
+    if not is_option(column.type) or (test := _plain_test(column.type.args[0], name)) is None:
+        return checked
+    given[f"none{at}"] = values.check(None, column.type, typedefs)
+    given[f"some{at}"] = some_maker(column.type, typedefs)
+    return f"none{at} if {name} is None else some{at}({name}) if {test} else {checked}"
+
+
 def has_plain_columns(relation: Relation) -> bool:
-    """Whether all columns of a relation have types without parts, such as numbers and texts: no struct, tuple
-    or collection."""
-    return relation.constructor is not None and all(_plain_test(each.type, "") for each in relation.columns)
+    """Whether all columns of a relation have types without parts, such as numbers and texts, or are Options
+    of such: no other struct, tuple or collection."""
+    return relation.constructor is not None and all(
+        _plain_test(each.type.args[0] if is_option(each.type) else each.type, "") for each in relation.columns
+    )
 
 
 def _plain_test(type: Type, name: str) -> str | None:

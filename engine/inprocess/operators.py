@@ -37,6 +37,7 @@ from .arrangements.windows import ClockState, WindowStore, greatest, late
 from .clockoperators import step
 from .groups.group import GroupState
 from .groups.orderedgroups import OrderedState
+from .joins.join import Joiner
 from .joins.transientfaults import may_cancel, without_cancelled
 from .state import State
 from .storage.batch import Batch, Gathering, concat, consolidate
@@ -59,6 +60,7 @@ class EpochOperators:
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
         self.filled: set[NodeId] = set()  # the nodes that held nothing and took rows in early
         self._before: dict[NodeId, tuple[Batch, View]] = {}  # see `before`
+        self._nets: dict[tuple[NodeId, tuple[int, ...]], tuple[Batch, Batch | None]] = {}  # see `net`
 
     def input(self, at: int, node: Input) -> Batch | None:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
@@ -115,7 +117,7 @@ class EpochOperators:
     def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The change of a join, by its delta joins."""
         joiner = self.state.joiners[at]
-        starts = [joiner.net(place, change) for place, change in enumerate(changes)]
+        starts = self.net(joiner, changes)
         sizes = [0 if change is None else change.length for change in starts]
         rows = sum(sizes)
         if not (self.epoch.first or rows):
@@ -175,6 +177,26 @@ class EpochOperators:
             self._take_early(at, change)
         group = self.state.groups.get(at)
         return self.state.own_store(at).come() if group is None else group.come()
+
+    def net(self, joiner: Joiner, changes: Sequence[Batch | None]) -> list[Batch | None]:
+        """The changes of the terms of a join, as `Joiner.net` gives them: once for all joins that read the
+        same columns of a change. Large changes are left as they are: they would be held until the epoch
+        ends."""
+        nets = [*changes]
+        for place, (change, read) in enumerate(zip(changes, joiner.read, strict=True)):
+            if change is None or change.weights is None or read is None:
+                continue
+            if 0 < change.length <= thresholds.JOIN_CHUNK:
+                by = joiner.node.terms[place].source, read
+                held = self._nets.get(by)
+                if held is None or held[0] is not change:
+                    held = self._nets[by] = change, joiner.net(place, change)
+                nets[place] = held[1]
+        return nets
+
+    def gathered(self, at: int, arity: int) -> Gathering:
+        """A sum for the rows of a join, so far empty."""
+        return Gathering(arity)
 
     def views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]

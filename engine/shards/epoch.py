@@ -150,7 +150,7 @@ class ShardEpoch(RunningEpoch):
                 return None
             return concat(list(self.state.joiners[at].run(0, change, (None,))), len(node.schema))
         active = [term.source in self.active for term in node.terms]
-        starts = [self.state.joiners[at].net(place, change) for place, change in enumerate(changes)]
+        starts = self.net(self.state.joiners[at], changes)
         sizes = [int(each) for each in active]
         if sum(sizes) > 1:
             own = [0 if change is None else change.length for change in starts]

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,14 +89,18 @@ def test_rows_that_a_sample_lacks_are_asked_before_they_give_all_their_matches()
     assert 0 < sum(given) < 5_000
 
 
-def test_an_update_of_columns_that_a_join_does_not_read_changes_nothing() -> None:
+@pytest.mark.parametrize("few", [0, thresholds.FEW_ROWS])
+def test_an_update_of_columns_that_a_join_does_not_read_changes_nothing(few: int) -> None:
     schema = tuple(Column(name, Kind.INT, "") for name in ("key", "read", "unread"))
-    node = Join((Term(0, ("k", "x", None)),), (), ("k", "x"), schema[:2])
-    joiner = Joiner(node, [schema], Evaluator(Values()))
+    node = Join((Term(0, ("k", "x", None)), Term(0, (None, None, None))), (), ("k", "x"), schema[:2])
+    joiner = Joiner(node, [schema, schema], Evaluator(Values()))
     gone, come = (1, 5, 7), [(1, 5, 8), (1, 6, 7)]
 
-    def net(rows: list[tuple[int, ...]], weights: list[int]) -> list[tuple[tuple[int, ...], int]] | None:
-        change = joiner.net(0, few_rows(rows, weights, 3))
+    def net(
+        rows: list[tuple[int, ...]], weights: list[int], place: int = 0
+    ) -> list[tuple[tuple[int, ...], int]] | None:
+        with mock.patch.object(thresholds, "FEW_ROWS", few):
+            change = joiner.net(place, few_rows(rows, weights, 3))
         return change and [
             (row[:2], weight) for row, weight in zip(change.rows(), change.weight_list(), strict=True)
         ]
@@ -104,3 +109,5 @@ def test_an_update_of_columns_that_a_join_does_not_read_changes_nothing() -> Non
     assert net([gone, *come], [-1, 1, 1]) == [((1, 6), 1)]
     assert net([gone, come[1]], [-1, 1]) == [((1, 5), -1), ((1, 6), 1)]
     assert net([gone, come[0]], [1, 1]) == [((1, 5), 1), ((1, 5), 1)]
+    assert net([gone, *come], [-1, 1, 0], place=1) is None
+    assert [weight for _, weight in net([gone, *come], [-1, 2, 1], place=1) or ()] == [2]

@@ -16,6 +16,9 @@ import polars
 import pytest
 
 import ddlog
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.values import check
+from ddlog.values.rows import row_of, row_taker
 
 PROGRAM = """
 import time
@@ -134,6 +137,40 @@ class Paid(NamedTuple):
 class Box:
     note: str | None
     width: int
+
+
+MIXED = ddlog.compile(
+    "import time\n"
+    "input relation Mixed(n: Option<s8>, x: Option<double>, t: string, on: Date, o: Option<Option<bool>>)"
+)
+TYPES = [column.type for column in MIXED.relations["Mixed"].columns]
+SOME, HALF, NESTED = (
+    check(each, TYPES[k], MIXED.checked.typedefs) for k, each in ((0, 4), (1, 0.5), (4, True))
+)
+GIVEN = (
+    [None, 1, -128, 128, True, np.int8(3), float("nan"), "1", SOME, HALF],
+    [None, 1, 0.5, -0.0, float("nan"), np.float32(2), False, "x", pandas.NaT, HALF, SOME],
+    ["a", "\u00fc", "\ud800", None, 1, np.str_("b")],
+    [datetime.date(2026, 1, 2), "2026-01-02", "x", None, 3],
+    [None, True, {"some": None}, NESTED, 1],
+)
+
+
+@pytest.mark.parametrize("at", range(len(GIVEN)))
+def test_rows_are_taken_as_each_of_their_columns_is_checked(at: int) -> None:
+    declared = MIXED.relations["Mixed"], MIXED.checked.typedefs
+
+    def outcome(take: Any, row: Any) -> str:
+        try:
+            return repr(take(row))
+        except DDlogError as error:
+            return str(error)
+
+    for each in GIVEN[at]:
+        row = [column[1] for column in GIVEN]
+        row[at] = each
+        for given in (tuple(row), row, tuple(row[1:])):
+            assert outcome(row_taker(*declared), given) == outcome(lambda row: row_of(row, *declared), given)
 
 
 def test_objects_of_the_users_classes(session: Any) -> None:

@@ -131,7 +131,10 @@ class SetChanges(Runs):
             return single
         signed: list[SignedBatch] = []
         for batch, sign in self._signed():
-            signed = [*signed, (batch, sign)] if sign else [(self._present.everything(), -1)]
+            if sign:
+                signed.append((batch, sign))
+            else:
+                signed = [(self._present.everything(), -1)]
         return signed
 
 

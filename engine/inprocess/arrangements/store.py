@@ -218,16 +218,13 @@ class Store(Unread):
             return self.since(start)
         if sum(batch.length for batch, _ in changes) <= thresholds.ROWS_ONE_BY_ONE:
             return self._set_few(changes)
-        all_rows, all_before = [], []
-        for batch, sign in changes:
-            rows = np.unique(self._rows_of(batch))
-            assert self.weights is not None
-            rows = rows[self.weights[rows] == (0 if sign > 0 else 1)]
-            change = np.full(len(rows), sign, np.int64)
-            touched, before = self._add_rows(rows, change)
-            all_rows.append(touched)
-            all_before.append(before)
-        return self._changed(*self._net(np.concatenate(all_rows), np.concatenate(all_before)))
+        found = np.concatenate([self._rows_of(batch) for batch, _ in changes])
+        signs = np.repeat([sign for _, sign in changes], [batch.length for batch, _ in changes])
+        rows, last = np.unique(found[::-1], return_index=True)  # the last change of a row decides
+        signs = signs[::-1][last]
+        assert self.weights is not None
+        differs = self.weights[rows] == np.where(signs > 0, 0, 1)
+        return self._changed(*self._net(*self._add_rows(rows[differs], signs[differs])))
 
     def _rows_of(self, batch: Batch) -> Array:
         """The ids of rows, each with a place for its weight."""

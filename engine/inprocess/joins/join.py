@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
@@ -62,7 +63,9 @@ class Joiner:
         self._epoch = evaluator.epoch
         self._stages: Stages | None = None
         self._lateness = 0, 0  # the numbers of late steps and faulty columns that the stages know
-        self._read = [_read(term.columns) for term in node.terms]  # None: all columns
+        self.read = [_read(term.columns) for term in node.terms]
+        """The columns of each term that the join reads. None: all."""
+        self._pick = [None if read is None else _picking(read) for read in self.read]
         self._shareable = all(map(_is_shareable, node.steps))
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
@@ -76,30 +79,37 @@ class Joiner:
         """The stages that the join has gone through. None: it has not run."""
         return self._stages
 
-    def net(self, place: int, change: Batch | None) -> Batch | None:
+    def net(self, place: int, change: Batch) -> Batch | None:
         """The change of a term, without rows that cancel out in the columns that the join reads: an update of
-        other columns changes nothing. None: no row is left. Many rows are left as they are."""
-        read = self._read[place]
-        if change is None or change.weights is None or read is None:
+        other columns changes nothing. None: no row is left."""
+        read, weights = self.read[place], change.weights
+        if weights is None or read is None or not int(weights.min()) < 0 < int(weights.max()):
             return change
-        weights = change.length <= thresholds.ROWS_BY_MEANS and change.weight_list()
-        if not weights or min(weights) > 0 or max(weights) < 0:
+        if change.length <= thresholds.FEW_ROWS:
+            rows = change.rows()
+            left = self.net_rows(place, rows, weights.tolist())
+            if left[0] is rows:
+                return change
+            return few_rows(*left, len(change.columns)) if left[0] else None
+        table = RowTable(len(read))
+        ids = table.insert([change.columns[k] for k in read], change.length)
+        if table.size == change.length:
             return change
-        rows = change.rows()
-        left = self.net_rows(place, rows, weights)
-        if left[0] is rows:
-            return change
-        return few_rows(*left, len(change.columns)) if left[0] else None
+        sums, alike = np.zeros(table.size, np.int64), np.empty(table.size, np.int64)
+        np.add.at(sums, ids, weights)
+        alike[ids] = np.arange(change.length)
+        kept = np.flatnonzero(sums)
+        return replace(change.take(alike[kept]), weights=sums[kept]) if len(kept) else None
 
     def net_rows(
         self, place: int, rows: list[onebyone.Row], weights: list[int]
     ) -> tuple[list[onebyone.Row], list[int]]:
         """As `net`, of rows with their weights: these themselves, if all are left."""
-        read = self._read[place]
-        if read is None or len(rows) < 2:
+        pick = self._pick[place]
+        if pick is None or len(rows) < 2:
             return rows, weights
         sums: dict[Any, int] = {}  # `dict[…]()` would make a type each time
-        keys = [*map(read, rows)]
+        keys = [*map(pick, rows)]
         for key, weight in zip(keys, weights, strict=True):
             sums[key] = sums.get(key, 0) + weight
         if len(sums) == len(rows):
@@ -771,11 +781,14 @@ def _fanout(views: Sequence[View | None], term: int, positions: tuple[Position, 
     return 0.0 if view is None else view.fanout(positions)
 
 
-def _read(columns: Sequence[str | None]) -> Callable[[tuple[int, ...]], Any] | None:
-    """What gives the columns of a row that have a name; None: all have."""
-    places = [place for place, name in enumerate(columns) if name is not None]
-    if len(places) == len(columns):
-        return None
+def _read(columns: Sequence[str | None]) -> tuple[int, ...] | None:
+    """The places of the columns that have a name; None: all have."""
+    places = tuple(place for place, name in enumerate(columns) if name is not None)
+    return None if len(places) == len(columns) else places
+
+
+def _picking(places: tuple[int, ...]) -> Callable[[tuple[int, ...]], Any]:
+    """What gives some columns of a row."""
     return itemgetter(*places) if places else lambda row: ()
 
 
