@@ -77,9 +77,8 @@ LOCATED_ROWS, LOCATING_READS, LOCATING_TIMES = 1 << 12, 1 << 22, 2
 """Rows that may be looked for through an index of such a table; rows that may be read for them; and rows read
 in all, in times of the table, before it is numbered after all."""
 
-SCANNED_ROWS, SCANNED_SAMPLE, NOTED_ROWS = 16, 1 << 12, 1 << 17
-"""Rows that may be looked for by reading through such a table; rows by which it is guessed how many are like
-them; and rows, about, whose ids are noted on the way."""
+SCANNED_ROWS = 16
+"""Rows that may be looked for by reading through such a table."""
 
 SOUGHT_TABLE, SOUGHT_KEYS, SOUGHT_ROWS = 1 << 20, 256, 1 << 14
 """Rows of a table in which a few keys are looked for by reading all rows before it gets an index of them;

@@ -3,10 +3,8 @@
 A table finds ids by numbers at its slots, which are built when first asked for: in a table of a hundred
 million rows that takes seconds and a gigabyte. Whether a row is there at all, the slots tell without numbers.
 A few rows that are there are looked for among those of their key, if there is an index, until that has cost
-as much as numbering. Without an index all rows are looked through, and some of them numbered, until all are.
-That notes the ids of all rows which have a value in common with those asked for: who asks for a row often
-asks for some of these next. The rows of a few keys are looked for so, too, until that has cost a good part of
-what an index of them does.
+as much as numbering. Without an index all rows are looked through, and some of them numbered, until all are. In that
+way the rows of a few keys are found, too, until it has cost a good part of what an index of them does.
 """
 
 from __future__ import annotations
@@ -25,8 +23,6 @@ from ..storage import threadpool
 from ..storage.table import RowTable
 from .index import RowIndex
 
-_NOTHING: Array = np.empty(0, np.int64)
-
 
 class Locator:
     """Finds rows of one table by indexes that hold all its rows but the last ones, or by looking through the
@@ -36,12 +32,6 @@ class Locator:
         self._table, self._indexes = table, indexes
         self._looked_at = 0
         self.sought = Counter[tuple[Position, ...]]()  # keys that were looked for without an index
-        self.forget()
-
-    def forget(self) -> None:
-        """Forgets the ids that were noted."""
-        self._words = self._ids = _NOTHING  # of the rows that were noted, in order of their words
-        self._layout = self._table.layout
 
     def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
         """The ids of rows, -1 for a row that is not there; None where that costs more than numbering."""
@@ -56,7 +46,7 @@ class Locator:
         positions = self._positions()
         if positions is None:
             with threadpool.building:
-                ids = self._noted(words[there])
+                ids = self._scanned(words[there])
             if ids is None:
                 return None
             found[there] = ids
@@ -111,51 +101,14 @@ class Locator:
         plain = [by for by in self._indexes if by and all(isinstance(p, int) for p in by)]
         return min(plain, key=lambda by: self._indexes[by].fanout, default=None)
 
-    def _noted(self, words: Array) -> Array | None:
-        """The ids of rows that are there, noted now or before."""
-        if self._layout is not self._table.layout:
-            self.forget()
-        for _ in range(2):
-            places = np.searchsorted(self._words, words)
-            known = np.zeros(len(words), bool)
-            inside = np.flatnonzero(places < len(self._words))
-            known[inside] = self._words[places[inside]] == words[inside]
-            if known.all():
-                return self._ids[places]
-            if not self._scan(words[~known]):
-                break
-        return None
-
-    def _scan(self, words: Array) -> bool:
-        """Looks through the table for rows, and notes those that have a value in common with them."""
+    def _scanned(self, words: Array) -> Array | None:
+        """The ids of rows that are there, by looking through the table; None for too many rows."""
         if len(words) > thresholds.SCANNED_ROWS:
-            return False
+            return None
         table = self._table
         table.number_some()
-        masks, values = self._shared(words)
-        ids = np.empty(2 * thresholds.NOTED_ROWS, np.int64)
-        count = scan.agreeing(table.words, table.size, masks, values, ids)
-        if count < 0:
-            return False
-        ids = np.concatenate([self._ids, ids[:count]])
-        self._words, first = np.unique(table.words[ids], return_index=True)
-        self._ids = ids[first]
-        return True
-
-    def _shared(self, words: Array) -> tuple[Array, Array]:
-        """Masks and values: all of each word, and of each column a value that so few rows have that their ids
-        can be noted."""
-        layout, size = self._table.layout, self._table.size
-        assert layout is not None
-        sample = self._table.words[: size : max(1, size // thresholds.SCANNED_SAMPLE)]
-        masks, values, room = [-1] * len(words), words.tolist(), float(thresholds.NOTED_ROWS)
-        for field in layout.fields:
-            mask = field.mask << field.shift
-            for value in np.unique(words & mask).tolist():
-                rows = np.count_nonzero((sample & mask) == value) * size / len(sample)
-                room -= rows
-                if room < 0:
-                    return np.array(masks, np.int64), np.array(values, np.int64)
-                masks.append(mask)
-                values.append(value)
-        return np.array(masks, np.int64), np.array(values, np.int64)
+        sought, places = np.unique(words, return_inverse=True)
+        ids = np.empty(len(sought), np.int64)
+        count = scan.agreeing(table.words, table.size, np.full(len(sought), -1), sought, ids)
+        assert count == len(sought), "the slots have said that these rows are there"
+        return ids[np.argsort(table.words[ids])][places]

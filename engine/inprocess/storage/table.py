@@ -50,9 +50,6 @@ class Locate(Protocol):
     def sought(self) -> Collection[tuple[Any, ...]]:
         """The columns by which rows were looked for so."""
 
-    def forget(self) -> None:
-        """Forgets what is known of rows."""
-
 
 class ReadColumn(Protocol):
     """A column that is read when it is needed."""
@@ -466,9 +463,6 @@ class RowTable(Unread):
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
             self.size, self._begun = size, None
-            locate = self.locate
-            if locate is not None:
-                locate.forget()
             try:
                 self._shorten()
             except MemoryError:
