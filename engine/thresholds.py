@@ -74,13 +74,9 @@ logarithm of the rows: of 11 million it is at most 100 to 200 (with 0.66 of the 
 LARGE_TABLE = 1 << 21
 """Rows of a table from which numbering its slots takes long: 0.05 s, and 0.013 s of half as many."""
 
-LOCATED_ROWS, LOCATING_READS, LOCATING_TIMES = 1 << 12, 1 << 22, 2
-"""Rows that may be looked for through an index of such a table; rows that may be read for them; and rows read
-in all, in times of the table, before it is numbered after all."""
-
-SCANNED_ROWS, SCANNED_SAMPLE, NOTED_ROWS = 16, 1 << 12, 1 << 17
-"""Rows that may be looked for by reading through such a table; rows by which it is guessed how many are like
-them; and rows, about, whose ids are noted on the way."""
+LOCATED_ROWS, SCANNED_ROWS = 1 << 12, 16
+"""Rows that may be looked for in such a table before; and those of them that may be there, which are found by
+reading through the table."""
 
 SOUGHT_TABLE, SOUGHT_KEYS, SOUGHT_ROWS = 1 << 20, 256, 1 << 14
 """Rows of a table in which a few keys are looked for by reading all rows before it gets an index of them;

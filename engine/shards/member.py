@@ -157,8 +157,7 @@ class Member(InProcess):
         """Makes the indexes without which rows were looked for, in a pause, until that is over."""
         with suppress(MemoryError), self.still, self.bounded():
             for store in self._own.relations():
-                locate = store.table.locate
-                for positions in set(() if locate is None else locate.sought) - store.indexes.keys():
+                for positions in store.table.sought.keys() - store.indexes.keys():
                     if is_over():
                         return
                     store.index(positions)

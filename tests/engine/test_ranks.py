@@ -135,10 +135,8 @@ edits = st.lists(
 def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row]]], forget: bool) -> None:
     held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
     runtime = InProcess(incrementalize(PROGRAM.circuit("relational")))
-    with (
-        mock.patch.multiple(thresholds, GHOSTS=0, LARGE_RANK=0) if forget else nullcontext(),
-        mock.patch.multiple(thresholds, LARGE_TABLE=0, LOCATING_TIMES=100) if forget else nullcontext(),
-    ):
+    low = {"GHOSTS": 0, "LARGE_RANK": 0, "LARGE_TABLE": 0}
+    with mock.patch.multiple(thresholds, **low) if forget else nullcontext():
         for epoch in epochs:
             commit(runtime, toggled(held, epoch))
             ways = derivations(held["Edge"], held["Same"])

@@ -336,8 +336,8 @@ def test_a_worker_makes_the_indexes_that_were_missed_in_a_pause(monkeypatch: pyt
     def noted(worker: member.Member, is_over: Callable[[], bool]) -> None:
         arrange(worker, is_over)
         for store in worker._own.relations():
-            if store.table.locate is not None and store.table.locate.sought:
-                is_made.put(store.indexes.keys() >= {*store.table.locate.sought})
+            if store.table.sought:
+                is_made.put(store.indexes.keys() >= {*store.table.sought})
 
     monkeypatch.setattr(member.Member, "arrange_missed", noted)
     monkeypatch.setattr(shards_runtime, "_PAUSE", 0)

@@ -22,7 +22,6 @@ from ddlog.lowering.builder import column as stored_column
 from ddlog.spark.files.listing import SparkFile, find_facts
 from ddlog.spark.files.read import FactReader
 from ddlog.spark.sessions.failures import spark_failures
-from ddlog.spark.types.cells import Cell, is_native, text_cell
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.spark.types.pythoncells import text_function
 from ddlog.types import BigInt, Bit, Bool, Float, Signed, Type, User
@@ -165,12 +164,8 @@ def cells_of(of: Type) -> list[tuple[str, str]]:
 def test_spark_reads_cells_as_the_table_says(spark: SparkSession, of: Type) -> None:
     cells, column, codec = cells_of(of), stored_column("x", of), SparkCodec({})
     frame = spark.createDataFrame([(text, at) for at, (text, _) in enumerate(cells)], "text STRING, at INT")
-    if is_native(of):
-        cell = text_cell(of, "text", {})
-    else:
-        frame = frame.selectExpr("at", f"{text_function(spark, codec, column, {})}(text) AS read")
-        cell = Cell("read.v", "read.e")
-    read = frame.orderBy("at").selectExpr(f"{cell.problem} AS problem", f"{cell.value} AS value").toArrow()
+    frame = frame.selectExpr("at", f"{text_function(spark, codec, column, {})}(text) AS read")
+    read = frame.orderBy("at").selectExpr("read.e AS problem", "read.v AS value").toArrow()
     found = []
     for at, problem in enumerate(read.column("problem").to_pylist()):
         if problem is None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-import numpy as np
 
 from ...core.rules import Atom
 from ...engine.circuit import Circuit, Fixpoint, NodeId
-from ...engine.epochcosts import EpochWalk, Meter, Taken, clock
+from ...engine.epochcosts import Cost, EpochWalk, Inside, Meter, clock
 from ...engine.labels import cost_key, one_line, operator_of
 from ...profiling.costs import (
     CommitCost,
@@ -24,7 +23,7 @@ from ...profiling.costs import (
     StratumCost,
 )
 from ...profiling.profile import Profile
-from .sums import CommitSums, Cost, RecursionCosts, Sums, Walked, WalkEnds
+from .sums import CommitSums, Sums
 
 if TYPE_CHECKING:
     from ...engine.runtime import Delta
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
-_MANY = 1 << 13  # figures that wait together
 
 
 Commit: TypeAlias = Callable[[], "dict[str, Delta]"]
@@ -46,8 +44,11 @@ class _Slow(NamedTuple):
     seconds: float
     number: int  # negative, so that of equals the later one goes
     epoch: CommitCost
+    circuit: Circuit
     nodes: Sequence[NodeId]
-    taken: Taken
+    times: Sequence[float]
+    rows: Sequence[float]
+    insides: Mapping[NodeId, Inside]
 
 
 class Recorder:
@@ -55,95 +56,55 @@ class Recorder:
 
     def __init__(self) -> None:
         self._meter = Meter()
-        self._ends: WalkEnds | None = None  # of the last epoch
         self._sums: Sums | None = None
-        self._noted: list[float] = []  # of the epochs that wait: the figures of `CommitSums`
-        self._walked: list[Walked] = []  # by these
         self._epochs = CommitSums()
         self._slowest: list[_Slow] = []
-        self._least = -1.0  # the seconds beyond which an epoch is one of the slowest
         self._commits, self._seconds = 0, 0.0
 
     def commit(self, run: Commit, number: int) -> dict[str, Delta]:
-        """The result of `run`, which runs one epoch of the runtime, with so many before it. What can be
-        computed later, for many epochs at once, is not computed here."""
+        """The result of `run`, which runs one epoch of the runtime, with so many before it."""
         meter = self._meter
-        outer, meter.since = meter.put_in_force(), clock()
+        outer, since = meter.put_in_force(), clock()
         try:
             deltas = run()
-        except BaseException:
-            meter.forget()
-            raise
+            seconds = clock() - since
+            if meter.walk is not None:
+                self._note(meter.walk, meter.insides, number, seconds)
         finally:
             meter.end(outer)
-        self._note(meter.walk, number, clock() - meter.since)
-        meter.walk = None  # which has the changes
+            meter.forget()  # the walk has the changes
         return deltas
 
-    def _note(self, walk: EpochWalk | None, number: int, seconds: float) -> None:
-        if walk is None:
-            return
-        meter, nodes, rows = self._meter, walk.nodes, walk.rows(walk.nodes)
-        figures = walk.times + rows
-        meter.walks += figures
-        last = self._walked[-1] if self._walked else None
-        if last is not None and last.nodes is nodes:
-            last.count += 1
-        else:
-            self._walked.append(Walked(nodes, 1))
-        if self._ends is None or self._ends.nodes is not nodes:
-            self._ends = WalkEnds(walk.circuit, nodes)
-        ends = self._ends.rows(rows)
-        self._noted += (number, seconds, *ends)
-        if seconds > self._least:
-            told = CommitCost(number, seconds, *ends)
-            self._note_slow(_Slow(seconds, -number, told, nodes, meter.last(figures)))
-        if len(meter.walks) > _MANY or len(meter.runs) > _MANY:
-            self._add()
-
-    def _note_slow(self, slow: _Slow) -> None:
-        if len(self._slowest) < _SLOWEST:
+    def _note(self, walk: EpochWalk, insides: Mapping[NodeId, Inside], number: int, seconds: float) -> None:
+        nodes, times, rows = walk.nodes, walk.times, walk.rows(walk.nodes)
+        if self._sums is None or self._sums.circuit is not walk.circuit:
+            self._sums = Sums(walk.circuit)
+        self._sums.add(nodes, times, rows, insides)
+        told = number, seconds, *self._sums.walks(nodes).ends(rows)
+        self._epochs.add(*told)
+        self._commits += 1
+        self._seconds += seconds
+        if len(self._slowest) < _SLOWEST or seconds > self._slowest[0].seconds:
+            slow = _Slow(seconds, -number, CommitCost(*told), walk.circuit, nodes, times, rows, insides)
             heappush(self._slowest, slow)
-        else:
-            heappushpop(self._slowest, slow)
-        if len(self._slowest) == _SLOWEST:
-            self._least = self._slowest[0].seconds
-
-    def _new(self) -> Sums:
-        assert self._ends is not None
-        return Sums(self._ends.circuit, self._meter.operators)
-
-    def _add(self) -> Sums | None:
-        """The sums, with the epochs that wait: many at once take a fraction of the time."""
-        if self._noted:
-            figures = np.array(self._noted, np.float64).reshape(-1, 4)
-            if self._sums is None:
-                self._sums = self._new()
-            self._sums.add(self._walked, self._meter.taken())
-            self._walked.clear()
-            self._noted.clear()
-            self._epochs.add(figures)
-            self._commits += len(figures)
-            self._seconds += float(figures[:, 1].sum())
-        return self._sums
+            if len(self._slowest) > _SLOWEST:
+                heappop(self._slowest)
 
     def strata(self, names: _Names) -> tuple[StratumCost, ...]:
         """The costs of all epochs, by stratum."""
-        sums = self._add()
-        return () if sums is None else _strata(sums, names)
+        return () if self._sums is None else _strata(self._sums, names)
 
     def slowest(self, names: _Names) -> Iterator[SlowEpoch]:
         """The slowest epochs, the slowest first."""
         for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
-            sums = self._new()
-            sums.add([Walked(slow.nodes, 1)], slow.taken)
+            sums = Sums(slow.circuit)
+            sums.add(slow.nodes, slow.times, slow.rows, slow.insides)
             yield SlowEpoch(slow.epoch, _strata(sums, names))
 
     @property
     def totals(self) -> tuple[int, float, tuple[CommitCost, ...]]:
         """The commits, their seconds, and the epochs that are kept."""
-        self._add()
-        return self._commits, self._seconds, tuple(CommitCost(*each) for each in self._epochs.rows())
+        return self._commits, self._seconds, tuple(CommitCost(*each) for each in self._epochs)
 
 
 class _Names:
@@ -228,7 +189,7 @@ def _relations(
 def _strata(sums: Sums, names: _Names) -> tuple[StratumCost, ...]:
     """The strata of a circuit, the dearest first. What a rule of a recursion does outside of it, once for all
     rounds, belongs to the recursion."""
-    circuit, costs, insides = sums.circuit, sums.costs(), sums.recursions()
+    circuit, costs, insides = sums.circuit, sums.costs, sums.insides
     recursive = {
         name.partition("$")[0]: at
         for at in costs
@@ -246,7 +207,7 @@ def _strata(sums: Sums, names: _Names) -> tuple[StratumCost, ...]:
                 operator
             )
     strata = [
-        _recursive(circuit, at, costs[at], insides.get(at, RecursionCosts()), names, operators)
+        _recursive(circuit, at, costs[at], insides.get(at, Inside()), names, operators)
         for at, operators in outside.items()
     ]
     strata += (
@@ -260,7 +221,7 @@ def _recursive(
     circuit: Circuit,
     at: NodeId,
     whole: Cost,
-    inside: RecursionCosts,
+    inside: Inside,
     names: _Names,
     outside: Sequence[OperatorCost],
 ) -> StratumCost:
@@ -271,7 +232,10 @@ def _recursive(
         _operator(operator, names.within(one_line(text), relations), cost, names)
         for (operator, text), cost in inside.costs.items()
     ]
-    rounds = tuple(Round(*each) for each in inside.rounds)
+    rounds = tuple(
+        Round(number, each.seconds, int(each.taken), _known(each.out))
+        for number, each in sorted(inside.rounds.items())
+    )
     new = None if any(each.rows is None for each in rounds) else sum(each.rows or 0 for each in rounds)
     derived = sum(each.derived for each in rounds)
     return StratumCost(
@@ -291,15 +255,15 @@ def _seconds(operators: Iterable[OperatorCost]) -> float:
 
 def _operator(operator: str, text: str, cost: Cost, names: _Names) -> OperatorCost:
     place, relation = names.of(text)
-    if operator == "distinct" and cost.out is not None:
-        duplicates: int | None = cost.taken - cost.out
-    else:
-        duplicates = None if cost.new is None or cost.out is None else cost.out - cost.new
+    duplicates = _known(cost.taken - cost.out if operator == "distinct" else cost.out - cost.new)
     if duplicates is not None and duplicates < 0:
         duplicates = None
-    return OperatorCost(
-        operator, text, relation, place, cost.calls, cost.seconds, cost.taken, cost.out, duplicates
-    )
+    taken, out = int(cost.taken), _known(cost.out)
+    return OperatorCost(operator, text, relation, place, cost.calls, cost.seconds, taken, out, duplicates)
+
+
+def _known(rows: float) -> int | None:
+    return None if isnan(rows) else int(rows)
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:

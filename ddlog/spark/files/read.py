@@ -23,15 +23,13 @@ from ...io.columns import TypeDefs
 from ...io.dialects import PLAIN, Dialect
 from ...io.faults import CellFault
 from ...io.header import SAMPLE
-from ...io.plainform import is_optional_string
 from ...io.utf8 import decode
 from ...lowering.builder import column as stored_column
-from ...types import String, Type
+from ...types import String
 from ...values.rows import Row
 from ..sessions.failures import fault_sql, fault_text, spark_failures, unless
-from ..types.cast import cast_cell, cast_function
-from ..types.cells import Cell, is_native, text_cell
-from ..types.pythoncells import document_function, json_function, text_function
+from ..types.cast import Cell, cast_cell, cast_function
+from ..types.pythoncells import document_function, lines_function
 from .listing import SparkFile
 
 _TEXT = {"csv": ",", "tsv": "\t", "facts": "\t"}
@@ -39,8 +37,6 @@ _JSON_LINES = ("jsonl", "ndjson")
 _COLUMNAR = ("parquet", "orc")
 
 _QUOTED_RECORD = r'^(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),)++$'
-_EMPTY = "concat(chr(0), '\"\"')"  # stands for a quoted cell without text
-_QUOTED_CELL = r'("[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),'
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +134,7 @@ class FactReader:
         if form == "json" or (dialect != PLAIN and form in (*_TEXT, *_JSON_LINES)):
             return [self._documents(relation, form, paths, dialect)]
         if form in _JSON_LINES:
-            return [self._json_lines(relation, paths)]
+            return [self._records(relation, form, None, paths)]
         if form in _TEXT:
             return self._delimited(relation, form, files)
         raise DDlogError([NotForSpark(files[0].shown, f".{form} files")])
@@ -150,14 +146,6 @@ class FactReader:
             return self.table(relation, _renamed(frame, relation, dialect), whole)
         with_file = frame.selectExpr("*", "_metadata.file_path AS `$file`")
         return self.table(relation, _renamed(with_file, relation, dialect), paths[0], "`$file`")
-
-    def _json_lines(self, relation: Relation, paths: Sequence[str]) -> Any:
-        columns = self.columns(relation)
-        read = json_function(self.spark, self.codec, columns, relation, self.typedefs)
-        lines = self._lines(paths).where(r"NOT (line RLIKE r'^\s*$')")
-        rows = lines.selectExpr("file", "line", f"{read}(line) AS row")
-        cells = [Cell(f"row.v._{i}", "row.e" if not i else "NULL") for i in range(len(columns))]
-        return self._checked(rows, relation, cells, "file", "line", named=False)
 
     def _documents(
         self, relation: Relation, form: str, paths: Sequence[str], dialect: Dialect = PLAIN
@@ -188,41 +176,17 @@ class FactReader:
 
     def _records(self, relation: Relation, form: str, header: str | None, paths: Sequence[str]) -> Any:
         """The rows of files with the same first line, if that names the columns."""
-        width = len(relation.columns)
+        columns = self.columns(relation)
         lines = self._lines(paths)
-        order = list(range(width))
         if header is not None:
-            order = _order(relation, [header], self.typedefs) or order
             lines = lines.where(f"NOT (block = 0 AND line = {string(header)})")
-        if form == "csv" or width > 1 or not isinstance(relation.columns[0].type, String):
-            lines = lines.where("line <> ''")
-        cells = _comma_cells("line") if form == "csv" else "split(line, '\\t', -1)"
-        split = lines.selectExpr("file", "line", f"{cells} AS cells")
-        names = ", ".join(column.name for column in relation.columns)
-        noun = "column" if width == 1 else "columns"
-        found = f"concat('expected {width} {noun} (', {string(names)}, '), found ', size(cells))"
-        wrong = (
-            "CASE WHEN NOT is_valid_utf8(line) THEN 'this is not UTF-8' "
-            "WHEN cells IS NULL THEN 'a quoted cell does not end, or something stands behind it' "
-            f"WHEN size(cells) <> {width} THEN {found} END"
-        )
-        fault = fault_sql("file", wrong, "''", "line")
-        good = split.where(unless(f"({wrong}) IS NULL", fault))
-        places = [
-            f"{_text_of(column.type, place, width)} AS `t{i}`"
-            for i, (place, column) in enumerate(zip(order, relation.columns, strict=True))
-        ]
-        texts = good.selectExpr("file", "line", *places)
-        read, values = [], []
-        for i, column in enumerate(self.columns(relation)):
-            if is_native(column.type):
-                values.append(text_cell(column.type, f"`t{i}`", self.typedefs))
-                read.append(f"`t{i}`")
-            else:
-                function = text_function(self.spark, self.codec, column, self.typedefs)
-                values.append(Cell(f"`t{i}`.v", f"`t{i}`.e"))
-                read.append(f"{function}(`t{i}`) AS `t{i}`")
-        return self._checked(texts.selectExpr("file", "line", *read), relation, values, "file", "line")
+        if form in _JSON_LINES or len(columns) > 1 or not isinstance(relation.columns[0].type, String):
+            lines = lines.where(r"NOT (line RLIKE r'^\s*$')" if form in _JSON_LINES else "line <> ''")
+        named = header if len(columns) > 1 else None
+        read = lines_function(self.spark, self.codec, columns, relation, self.typedefs, form, named)
+        rows = lines.selectExpr("file", "line", f"{read}(line) AS row")
+        cells = [Cell(f"row.v._{i}", "row.e" if not i else "NULL") for i in range(len(columns))]
+        return self._checked(rows, relation, cells, "file", "line", named=False)
 
     def _lines(self, paths: Sequence[str]) -> Any:
         """The lines of files, without their ends, and the file and part of a file that each is in."""
@@ -236,7 +200,7 @@ class FactReader:
         if not candidates:
             return set()
         lines = self._lines([file.url for file in candidates])
-        odd = lines.where(f"contains(line, '\"') AND ({_comma_cells('line')}) IS NULL")
+        odd = lines.where(f"contains(line, '\"') AND NOT concat(line, ',') RLIKE r'{_QUOTED_RECORD}'")
         found = {row[0] for row in odd.select("file").distinct().limit(1000).collect()}
         return {file.url for file in candidates if any(file.is_at(url) for url in found)}
 
@@ -275,24 +239,6 @@ class FactReader:
         return good.selectExpr(
             *(f"{cell.value} AS {quoted(name)}" for cell, name in zip(cells, names, strict=True))
         )
-
-
-def _text_of(type: Type, place: int, width: int) -> str:
-    """SQL of the text of a cell. Only of optional strings an empty text is something else than no text."""
-    empty = "'Some{\"\"}'" if width > 1 and is_optional_string(type) else "''"
-    return f"IF(get(cells, {place}) = {_EMPTY}, {empty}, get(cells, {place}))"
-
-
-def _comma_cells(line: str) -> str:
-    """SQL of the cells of a comma-separated line; null if a quote in it has no end."""
-    all_cells = f"regexp_extract_all(concat({line}, ','), r'{_QUOTED_CELL}', 1)"
-    bare = "replace(substr(c, 2, length(c) - 2), '\"\"', '\"')"
-    quoted_cell = f"IF(c = '\"\"', {_EMPTY}, {bare})"
-    unquoted = f"transform({all_cells}, c -> IF(startswith(c, '\"'), {quoted_cell}, c))"
-    return (
-        f"CASE WHEN NOT contains({line}, '\"') THEN split({line}, ',', -1) "
-        f"WHEN concat({line}, ',') RLIKE r'{_QUOTED_RECORD}' THEN {unquoted} END"
-    )
 
 
 def _order(relation: Relation, lines: Sequence[str], typedefs: TypeDefs, path: str = "") -> list[int] | None:

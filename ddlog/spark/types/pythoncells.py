@@ -5,10 +5,8 @@ Each gives STRUCT<v, e> for an item: its value, or the message of what is wrong 
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Sequence
-from functools import partial
 from io import BytesIO
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -22,12 +20,10 @@ from ...engine.schema import fault_message
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
 from ...io.decompression import unpacked
-from ...io.dialects import PLAIN, Dialect, Reading
+from ...io.dialects import Dialect, Reading
 from ...io.faults import CellFault, FaultyFile
 from ...io.formats import text_format
-from ...io.jsonfiles import in_columns, row_from_json
 from ...io.plainform import from_plain
-from ...values.fromjson import STRICT
 from .workers import register
 
 _GZIP = b"\x1f\x8b"
@@ -36,13 +32,15 @@ ReadItem = Callable[[Any], Any]
 
 
 def text_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
-    """The name of a function from texts to values of the column's type."""
-    of = column.type
+    """The name of a function from texts, as cells of files have them, to values of the column's type."""
+    read = cell_reader(column.type, typedefs)
 
-    def build(items: pa.Array) -> pa.Array:
-        return _single(items, cell_reader(of, typedefs), codec, column)
+    def read_text(text: str | None) -> Any:
+        if text is None:
+            raise ValueError(f"expected {column.type}, found null")
+        return read(text)
 
-    return register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>", once=True)
+    return _function(spark, codec, column, lambda items: _single(items, read_text, codec, column))
 
 
 def plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs, stored: bool) -> str:
@@ -65,32 +63,67 @@ def plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs,
 
         return _single(pa.array(range(len(items)), pa.int64()), decoded, codec, column)
 
+    return _function(spark, codec, column, build)
+
+
+def _function(spark: Any, codec: Codec, column: Stored, build: Callable[[pa.Array], pa.Array]) -> str:
     return register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>", once=True)
 
 
-def json_function(
-    spark: Any, codec: Codec, columns: Sequence[Stored], relation: Relation, typedefs: TypeDefs
+def lines_function(
+    spark: Any,
+    codec: Codec,
+    columns: Sequence[Stored],
+    relation: Relation,
+    typedefs: TypeDefs,
+    form: str,
+    header: str | None,
 ) -> str:
-    """The name of a function from JSON texts to rows."""
+    """The name of a function from lines of files of a form to rows, read many at once as the in-process
+    engine reads such a file. `header`: the first line of the files, if it names the columns."""
+    dialect = Dialect(header="yes" if header else "no", skip=0 if header else 1, given=frozenset({"header"}))
+    first = (header or "").encode()
 
-    def read(text: str, named: Callable[[Any], Any]) -> Any:
+    def read(lines: Sequence[bytes], reading: Reading) -> Columns:
+        return text_format(form).read(b"\n".join([first, *lines, b""]), relation, typedefs, reading)
+
+    def read_lines(lines: Sequence[bytes]) -> tuple[list[Any], list[str | None]] | None:
+        """The rows of lines, and the problems of lines without one; None if that takes each line alone."""
+        refused: dict[int, str] = {}
+
+        def refuse(fault: CellFault) -> None:
+            refused.setdefault(fault.line - 2, fault.message)
+
         try:
-            item = STRICT.decode(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"this is not JSON: {error.msg}") from None
-        except RecursionError:
-            raise ValueError("this is not JSON: it is nested too deeply") from None
-        return row_from_json(named(item), relation, typedefs)
+            whole = read(lines, Reading(dialect, refuse=refuse))
+        except FaultyFile:
+            return None
+        if whole.count + len(refused) != len(lines):
+            return None
+        rows, places = whole.rows(relation), range(len(lines))
+        return [None if at in refused else next(rows) for at in places], [refused.get(at) for at in places]
+
+    def read_line(line: bytes) -> Any:
+        try:
+            line.decode()
+            rows = list(read([line], Reading(dialect)).rows(relation))
+        except UnicodeDecodeError:
+            raise ValueError("this is not UTF-8") from None
+        except FaultyFile as faulty:
+            raise ValueError(faulty.faults[0].message) from None
+        if len(rows) != 1:
+            raise ValueError(f"expected a row, found {len(rows)}")
+        return rows[0]
 
     def build(items: pa.Array) -> pa.Array:
-        found, problems = _each(items.to_pylist(), partial(read, named=in_columns(relation, PLAIN)))
+        lines = items.cast(pa.binary()).to_pylist()
+        found, problems = read_lines(lines) or _each(lines, read_line)
         arrays = []
         for place, column in enumerate(columns):
             array, problems = _encoded([row and row[place] for row in found], problems, codec, column)
             arrays.append(array)
-        pairs = zip(found, problems, strict=True)
-        present = pa.array([problem is not None or row is None for row, problem in pairs])
-        rows = pa.StructArray.from_arrays(arrays, [f"_{i}" for i in range(len(arrays))], mask=present)
+        absent = pa.array([problem is not None for problem in problems])
+        rows = pa.StructArray.from_arrays(arrays, [f"_{i}" for i in range(len(arrays))], mask=absent)
         return pa.StructArray.from_arrays([rows, pa.array(problems, pa.string())], ["v", "e"])
 
     return register(spark, build, f"STRUCT<v: {row_type(codec, columns)}, e: STRING>", once=True)

@@ -23,7 +23,6 @@ from ..storage.batch import Batch, TableColumns, few_rows, no_rows
 from ..storage.table import RowTable
 from ..storage.unread import Unread
 from .index import RowIndex, all_alike, made_once
-from .rowids import Locator
 
 
 class Store(Unread):
@@ -37,7 +36,7 @@ class Store(Unread):
     def __init__(self, schema: Schema, is_set: bool = False) -> None:
         self.schema = schema
         self.is_set = is_set
-        self.table = self._own(RowTable(len(schema)))
+        self.table = RowTable(len(schema))
         self.weights: Array | None = None
         self.present = 0
         self._indexes: dict[tuple[Position, ...], RowIndex] = {}
@@ -56,7 +55,7 @@ class Store(Unread):
     def emptied(self) -> Store:
         """A store without rows, with room for as many."""
         store = Store(self.schema, self.is_set)
-        store.table = store._own(self.table.only(np.empty(0, np.int64), self.present))
+        store.table = self.table.only(np.empty(0, np.int64), self.present)
         return store
 
     def batch(self) -> Batch:
@@ -404,11 +403,6 @@ class Store(Unread):
             for index in indexes:
                 index.remove_one(at, row)
 
-    def _own(self, table: RowTable) -> RowTable:
-        """A table of this store. Its indexes lack absent rows, so that they cannot tell all ids."""
-        self._locator = table.found_by(Locator(table, {}))
-        return table
-
     def _forget_indexes(self) -> None:
         self._indexes.clear()
         self._arriving.clear()
@@ -465,7 +459,7 @@ class Store(Unread):
         """Forgets the rows of weight 0."""
         assert self.weights is not None
         kept = np.flatnonzero(self.weights[: self.table.size])
-        table = self._own(self.table.only(kept))
+        table = self.table.only(kept)
         weights = np.zeros(max(16, table.size), np.int64)
         weights[: table.size] = self.weights[kept]
         self.table, self.weights = table, weights

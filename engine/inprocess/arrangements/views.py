@@ -171,10 +171,9 @@ def sought(
 ) -> Array | None:
     """The ids of the rows that have one of a few keys, also of absent rows, found without an index. None: an
     index by these columns is there, or is to be made."""
-    locate = relation.table.locate
-    if locate is None or positions in relation.indexes:
+    if positions in relation.indexes:
         return None
-    return locate.matching(positions, keys, length)
+    return relation.table.matching(positions, keys, length)
 
 
 def matching(

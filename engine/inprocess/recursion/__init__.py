@@ -37,8 +37,8 @@ at the iterations at which they may change.
   `engine/inprocess/recursion/search.py` joins each rule from the rows of its heads. A row moves to a
   greater rank only when it must, and no row moves to a lesser one, so an insertion costs what it adds. Rows
   that left stay in the arrangements as ghosts until they are many. While the slots of a large table are not
-  numbered, a few rows are found through an index, and while there is no index, the rows of a few keys by
-  reading all (`engine/inprocess/arrangements/rowids.py`).
+  numbered, a few rows are found by reading all, and so are the rows of a few keys while there is no index
+  (`engine/inprocess/storage/rowscan.py`).
 - **A rule that looks one import up can be followed by a kernel**, from the changed rows to those that they
   derive, and back from rows to those that derive them, where rows are packed and the import has the
   arrangement (`following.py`). An iteration after a deletion has some hundred rows at most, so a join of them

@@ -20,7 +20,6 @@ from ...derivedcolumns import Position
 from ...memory import give_back
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
-from ..arrangements.rowids import Locator
 from ..storage import threadpool
 from ..storage.batch import Batch, TableColumns
 from ..storage.layout import bounds, fit
@@ -38,7 +37,6 @@ class GrowingSet:
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
         self.indexes: dict[tuple[Position, ...], RowIndex] = {}  # of the rows below `high`
-        self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self.start = self.low = self.high = 0
         self._iterations = self._before = 0  # of all epochs, and of those before this one
         self._came = array("q")  # those that rows came at, and
@@ -174,7 +172,6 @@ class GrowingSet:
     def _new_table(self, table: RowTable) -> None:
         self.table = table
         self.indexes.clear()
-        self._locator = self.table.found_by(Locator(self.table, self.indexes))
 
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of another set in place of its own; gives the change."""
@@ -242,7 +239,6 @@ class GrowingSet:
 _STATE = (
     "table",
     "indexes",
-    "_locator",
     "start",
     "low",
     "high",

@@ -19,7 +19,6 @@ from ...memory import reserve
 from ...planner import LookUp
 from ...schema import Array, Schema
 from ..arrangements.index import RowIndex, all_alike, made_once
-from ..arrangements.rowids import Locator
 from ..arrangements.views import Matches, TableView, sought
 from ..joins import onebyone
 from ..joins.onebyone import Find, Row
@@ -30,7 +29,7 @@ from ..storage.batch import Batch
 from ..storage.unread import Unread
 from .growingset import GrowingSet, changed_rows
 
-_STATE = ("table", "indexes", "_locator", "weights", "present", "latest", "_arranged")
+_STATE = ("table", "indexes", "weights", "present", "latest", "_arranged")
 """The attributes that an evaluation anew may replace."""
 
 Ask: TypeAlias = Callable[[Sequence[Array], int, int], Array]
@@ -78,7 +77,6 @@ class Ranked(Unread):
         self._begin()
 
     def _begin(self) -> None:
-        self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self._arranged = self.table.size  # the ids below which rows are arranged
         self.delta: DerivedRows | None = None  # of the running iteration
         self.pending: dict[int, list[DerivedRows]] = {}
@@ -284,7 +282,6 @@ class Ranked(Unread):
         change = changed_rows(self.table, self.rows(), anew.table)
         numbers: Any = anew.at_birth(anew.iterations + 1).astype(np.int32)
         self.table, self.indexes, self.weights = anew.table, anew.indexes, numbers
-        self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self.present = self._arranged = self.table.size
         self.latest = max(self.latest, int(numbers.max(initial=0)))
         return change
@@ -304,7 +301,6 @@ class Ranked(Unread):
         kept = self.rows()
         table = self.table.only(kept)
         self.table = table
-        self._locator = self.table.found_by(Locator(self.table, self.indexes))
         self.weights = self.weights[kept]
         self._arranged = self.table.size
         self.indexes.clear()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
-from weakref import ref
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...derivedcolumns import Derived
 from ...memory import reserve
 from ...schema import Array
 from ..kernels import hashing
-from . import threadpool
+from . import rowscan, threadpool
 from .arrays import grow, lengthen
 from .layout import (
     WORD,
@@ -34,24 +34,6 @@ _FIRST_BITS = 6  # of the number of slots of an empty table
 _FULL = 0.66  # slots are doubled beyond this load
 _PART = 1 << 19  # rows that are numbered in a part
 _NO_IDS: Any = np.empty(0, np.int32)
-
-
-class Locate(Protocol):
-    """Finds rows of a table while its slots are not numbered."""
-
-    def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
-        """The ids of packed rows, given their columns and words, -1 for rows that the table does not hold.
-        None: the slots are to be numbered."""
-
-    def matching(self, positions: tuple[Any, ...], keys: Sequence[Array], length: int) -> Array | None:
-        """The ids of the rows that have one of some keys in these columns. None: an index is to tell."""
-
-    @property
-    def sought(self) -> Collection[tuple[Any, ...]]:
-        """The columns by which rows were looked for so."""
-
-    def forget(self) -> None:
-        """Forgets what is known of rows."""
 
 
 class ReadColumn(Protocol):
@@ -95,7 +77,8 @@ class RowTable(Unread):
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
         self._one: _OfOne | None = None  # what packs one row by the layout
-        self._locator: Callable[[], Locate | None] = lambda: None
+        self.sought = Counter[tuple[Any, ...]]()
+        """The keys that were looked for without an index, by their columns."""
         self.derived: dict[Derived, Any] = {}  # `derivedcolumns`: columns computed of those of the row
 
     def restore(self, size: int, layout: PackedLayout | None, columns: Sequence[ReadColumn]) -> None:
@@ -221,7 +204,7 @@ class RowTable(Unread):
         if self._layout is None:
             return hashing.find_rows(self._slots, self._bits, self._wide, _stack(columns, length))  # type: ignore[no-any-return]
         words, _ = self._layout.pack(columns, length)
-        located = self._located(columns, words)
+        located = self._located(words)
         if located is not None:
             return located
         return hashing.find_words(*self.numbered_slots(), words)  # type: ignore[no-any-return]
@@ -362,7 +345,7 @@ class RowTable(Unread):
                 )
                 if at == length:
                     return out
-        located = self._located(columns, words)
+        located = self._located(words)
         if located is not None and self._ids is None:  # to look may have numbered the last slots
             return self._with_new(located, words)
         ids = self._numbered()
@@ -421,21 +404,37 @@ class RowTable(Unread):
             if at < length and found < room:
                 self._have_whole_words()
 
-    def found_by(self, locator: Locate) -> Locate:
-        """Lets a locator find ids while the slots are not numbered, as long as the caller keeps it: a locator
-        holds its table."""
-        self._locator = ref(locator)
-        return locator
+    def _located(self, words: Array) -> Array | None:
+        """The ids of a few rows, -1 for new ones, found without numbers at the slots; None: these are to be
+        numbered."""
+        if (
+            self._ids is not None
+            or self.size < thresholds.LARGE_TABLE
+            or len(words) > thresholds.LOCATED_ROWS
+        ):
+            return None
+        found = np.full(len(words), -1, np.int64)
+        there = np.flatnonzero(hashing.find_words(self._slots, self._slots, self._shape, words) >= 0)
+        if len(there) > thresholds.SCANNED_ROWS:
+            return None
+        if len(there):
+            with threadpool.building:
+                self.number_some()
+            found[there] = rowscan.ids_of(self._words[: self.size], words[there])
+        return found
 
-    @property
-    def locate(self) -> Locate | None:
-        """The locator, if it is kept."""
-        return self._locator()
-
-    def _located(self, columns: Sequence[Array], words: Array) -> Array | None:
-        """The ids of rows, -1 for new ones, if they can be found without numbers at the slots."""
-        locate = None if self._ids is not None else self.locate
-        return None if locate is None else locate(columns, words)
+    def matching(self, positions: tuple[Any, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The ids of the rows that have one of a few keys in these columns, found by reading all rows. None:
+        that has come to cost more than an index, or the keys are not of packed columns."""
+        layout, few = self._layout, thresholds.SCANNED_ROWS
+        if self.size < thresholds.SOUGHT_TABLE or length > few or layout is None or not positions:
+            return None
+        if self.sought[positions] + length > thresholds.SOUGHT_KEYS:
+            return None
+        if not all(isinstance(each, int) for each in positions):
+            return None
+        self.sought[positions] += length
+        return rowscan.matching(self._words[: self.size], layout, positions, keys, length)
 
     def _with_new(self, located: Array, words: Array) -> Array:
         """The ids of rows of which some are new. These are inserted."""
@@ -466,9 +465,6 @@ class RowTable(Unread):
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
             self.size, self._begun = size, None
-            locate = self.locate
-            if locate is not None:
-                locate.forget()
             try:
                 self._shorten()
             except MemoryError:
