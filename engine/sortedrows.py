@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import accumulate, islice
 from typing import Any, Protocol, TypeAlias
 
 from . import thresholds
+from .schema import Array, Column
 
 Row: TypeAlias = tuple[Any, ...]
 Key: TypeAlias = tuple[Row, Any]
@@ -38,12 +39,22 @@ class Fold:
         return list(accumulate(map(self.one, rows), self.add, initial=before))
 
 
-@dataclass(slots=True)
 class _Block:
-    keys: list[Key]
-    rows: list[Row]
-    values: list[Any]
-    sums: dict[Fold, Any] = field(default_factory=dict)
+    """`keys` are made when they are first asked for."""
+
+    def __init__(self, rows: list[Row], values: list[Any], key: Callable[[Row], Key]) -> None:
+        self.rows, self.values, self._key = rows, values, key
+        self.sums: dict[Fold, Any] = {}
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The keys of the rows."""
+        return list(map(self._key, self.rows))
+
+    @property
+    def last(self) -> Key:
+        """The key of the last row."""
+        return self._key(self.rows[-1])
 
 
 class Falling:
@@ -63,6 +74,15 @@ class Falling:
     __hash__ = None  # type: ignore[assignment]
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnOrder:
+    """How a column orders rows: by what `key` makes of a value, or by the values; `falls`: the greatest
+    first."""
+
+    falls: bool = False
+    key: Callable[[Any], Any] | None = None
+
+
 class SortedRows:
     """Rows in the order of their keys, each with a value, which is None until it is set."""
 
@@ -71,7 +91,7 @@ class SortedRows:
         self.key = key
         self._room = thresholds.ORDER_BLOCK  # of a block; one of twice as many rows is split
         parts = [list(rows[at : at + self._room]) for at in range(0, len(rows), self._room)]
-        self._blocks = [_Block(list(map(key, part)), part, [None] * len(part)) for part in parts]
+        self._blocks = [_Block(part, [None] * len(part), key) for part in parts]
         self._starts: list[int] | None = None
 
     def __len__(self) -> int:
@@ -117,7 +137,7 @@ class SortedRows:
     def place(self, row: Row) -> int:
         """The place of a row, or where it would be."""
         key = self.key(row)
-        number = bisect_left(self._blocks, key, key=lambda block: block.keys[-1])
+        number = bisect_left(self._blocks, key, key=lambda block: block.last)
         if number == len(self._blocks):
             return len(self)
         return self._places()[number] + bisect_left(self._blocks[number].keys, key)
@@ -135,7 +155,7 @@ class SortedRows:
     def insert(self, at: int, row: Row) -> None:
         """Puts a row at its place."""
         if not self._blocks:
-            self._blocks.append(_Block([], [], []))
+            self._blocks.append(_Block([], [], self.key))
         number = min(bisect_right(self._places(), at) - 1, len(self._blocks) - 1)
         block, inside = self._blocks[number], at - self._places()[number]
         block.keys.insert(inside, self.key(row))
@@ -144,7 +164,7 @@ class SortedRows:
         block.sums.clear()
         room = self._room
         if len(block.rows) > 2 * room:
-            other = _Block(block.keys[room:], block.rows[room:], block.values[room:])
+            other = _Block(block.rows[room:], block.values[room:], self.key)
             del block.keys[room:], block.rows[room:], block.values[room:]
             self._blocks.insert(number + 1, other)
         self._starts = None
@@ -201,7 +221,46 @@ def _order(key: Key) -> Row:
 
 
 def _last(block: _Block) -> Row:
-    return block.keys[-1][0]
+    return block.last[0]
+
+
+class ArrangedColumns(Protocol):
+    """The rows of several groups, one after another, each in its order, in columns. Arrays have an item for
+    each row."""
+
+    @property
+    def values(self) -> Encoder:
+        """How values are int64s."""
+
+    @property
+    def argument(self) -> tuple[Column, Array]:
+        """The last column of the rows."""
+
+    @property
+    def out(self) -> Column:
+        """The column of the values to be made."""
+
+    @property
+    def starts(self) -> Array:
+        """Where the group of a row begins."""
+
+    @property
+    def ends(self) -> Array:
+        """Where it ends."""
+
+    @property
+    def peers(self) -> tuple[Array, Array]:
+        """Where the rows begin and end that are equal to a row in the order."""
+
+
+class Encoder(Protocol):
+    """How the values of a column are int64s."""
+
+    def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:
+        """The int64s of values."""
+
+    def decode_column(self, column: Column, codes: Array) -> list[Any]:
+        """The values of int64s."""
 
 
 class RowFunction(Protocol):
@@ -219,6 +278,13 @@ class RowFunction(Protocol):
     def key(self) -> Callable[[Row], Key]:
         """The order of a row."""
 
+    @property
+    def orders(self) -> Sequence[ColumnOrder]:
+        """The order of rows by their first columns; rows that are equal there are in the order of values."""
+
+    def arrays(self, rows: ArrangedColumns) -> Array | None:
+        """The values of all rows in columns; None: `values` is to be asked."""
+
     def in_order(self, rows: Sequence[Row]) -> list[Row]:
         """The rows in the order of their keys."""
 
@@ -232,5 +298,5 @@ class RowFunction(Protocol):
         """Whether the rows behind a row keep their values if that row does, where none changed behind
         `last`."""
 
-    def result(self, row: Row, value: Any) -> Any:
-        """What stands for a row and its value."""
+    def result(self, row: Row, value: Any) -> Row:
+        """The columns that are made of a row and its value, which are beside its key."""

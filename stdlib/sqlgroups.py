@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from ..engine.rounding import rounded
-from ..engine.sortedrows import Falling
+from ..engine.sortedrows import ColumnOrder, Falling
 from ..values import NAN, Fault, Group, Struct, Vec, canonical_float
 from .options import NONE, some
 
@@ -40,16 +41,27 @@ def in_order(rows: Iterable[Any], order: str) -> list[Any]:
 
 
 def order_key(order: str) -> Callable[[Any], tuple[tuple[Any, ...], Any]]:
-    """The key by which `in_order` sorts rows: the cells of the order, and the row, for equal ones."""
+    """The key that orders rows which begin with their keys, as `in_order` does: the cells of the order, and
+    the row, for equal ones."""
     places = list(enumerate(order))
-    return lambda row: (tuple([cell(row[0][place], letter) for place, letter in places]), row)
+    if set(order) <= {"N"}:
+        return lambda row: (row[: len(places)], row)
+    return lambda row: (tuple([cell(row[place], letter) for place, letter in places]), row)
 
 
 def cell(value: Any, letter: str) -> Any:
     """A value such that values in an order of this letter are in the order of their cells."""
-    if letter in "adAD":
-        value = ((value[0] == 0) == (letter in "aD"), value)
-    return Falling(value) if letter in "MdD" else value
+    order = column_order(letter)
+    made = value if order.key is None else order.key(value)
+    return Falling(made) if order.falls else made
+
+
+@cache
+def column_order(letter: str) -> ColumnOrder:
+    """The order of a letter."""
+    null = letter in "aD"
+    key = (lambda value: ((value[0] == 0) == null, value)) if letter in "adAD" else None
+    return ColumnOrder(letter in "MdD", key)
 
 
 def reversed_list(order: str) -> list[tuple[int, str]]:

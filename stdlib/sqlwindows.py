@@ -4,8 +4,8 @@ The value of a row depends on the rows of its frame, and on those between the fr
 on where the frame lies. A frame that begins with the partition goes on from a sum of the rows before; any
 other is computed of its rows.
 
-A row has the keys of its order, what tells it apart from others, and the argument of the function: rows that
-are equal in the order are taken in the same order by all functions.
+A row has the keys of its order, what tells it apart from others, and last the argument of the function: rows
+that are equal in the order are taken in the same order by all functions.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from ..engine.rounding import rounded
-from ..engine.sortedrows import Fold, Key, Row, SortedRows
+from ..engine.schema import Array
+from ..engine.sortedrows import ArrangedColumns, ColumnOrder, Fold, Key, Row, SortedRows
 from ..values import NAN, Group, Vec
 from .options import NONE, some
-from .sqlgroups import cell, in_order, order_key
+from .sqlgroups import cell, column_order, in_order, order_key
 from .sqlvalues import DAY, add_months
 
 _Frame: TypeAlias = tuple[tuple[int, int], ...]  # the stretches of rows that it has
@@ -34,18 +38,18 @@ _SCALE = 1074  # every double is an integer over 2^1074
 
 
 def _there(row: Row) -> int:
-    return int(row[2][0])
+    return int(row[-1][0])
 
 
 def _number(row: Row) -> tuple[int, int]:
-    return (1, row[2][1]) if row[2][0] else (0, 0)
+    return (1, row[-1][1]) if row[-1][0] else (0, 0)
 
 
 def _double(row: Row) -> tuple[int, ...]:
     """How many, the finite part, and how many NaNs and infinities."""
-    if not row[2][0]:
+    if not row[-1][0]:
         return 0, 0, 0, 0, 0
-    value = row[2][1]
+    value = row[-1][1]
     if not math.isfinite(value):
         return 1, 0, int(math.isnan(value)), int(value == math.inf), int(value == -math.inf)
     top, bottom = value.as_integer_ratio()
@@ -86,7 +90,7 @@ def _mean_of_doubles(sums: tuple[int, ...]) -> Any:
 
 
 def _argument(row: Row) -> Any:
-    return row[2]
+    return row[-1]
 
 
 def _least(a: Any, b: Any) -> Any:
@@ -154,6 +158,12 @@ class WindowFunction:
     frame: str
     scale: int = 1
 
+    @property
+    def most(self) -> int | None:
+        """The greatest number that is given to a row, of which the others are left out; None: there is no
+        bound."""
+        return self.number or None if self.name in ("row_number", "rank", "dense_rank") else None
+
     @cached_property
     def key(self) -> Callable[[Row], Key]:
         """The order of a row."""
@@ -161,11 +171,11 @@ class WindowFunction:
 
     def in_order(self, rows: Sequence[Row]) -> list[Row]:
         """Rows in their order."""
-        return in_order(rows, self.order)
+        return sorted(rows, key=self.key)
 
-    def result(self, row: Row, value: Any) -> Any:
-        """A row and its value."""
-        return row[1], value
+    def result(self, row: Row, value: Any) -> Row:
+        """What a row has between its keys and its argument, and the value."""
+        return *row[len(self.order) : -1], value
 
     @cached_property
     def settles(self) -> bool:
@@ -234,7 +244,7 @@ class WindowFunction:
         if text == "0":
             return (start, end)[side]
         if kind == "range":
-            key = rows[at][0][0]
+            key = rows[at][0]
             value = _plain(key, self.order)
             if value is None:
                 return (start, end)[side]
@@ -278,6 +288,84 @@ class WindowFunction:
         last = bisect_right(every, at, key=lambda each: self._hull(rows, each, 0))
         return first, last
 
+    # ----------------------------------------------------------------- columns
+
+    @property
+    def orders(self) -> tuple[ColumnOrder, ...]:
+        """The order of rows by their first columns."""
+        return tuple(map(column_order, self.order))
+
+    def arrays(self, rows: ArrangedColumns) -> Array | None:
+        """The values of all rows in columns; None: that is not known for this function, or these rows."""
+        starts, ends = rows.starts, rows.ends
+        at = np.arange(len(starts))
+        match self.name:
+            case "row_number":
+                return at - starts + 1
+            case "rank":
+                return rows.peers[0] - starts + 1
+            case "dense_rank":
+                number: Array = np.cumsum(rows.peers[0] == at)
+                number -= number[starts]
+                return number + 1
+            case "ntile":
+                small, more = np.divmod(ends - starts, self.number)
+                large, place = more * (small + 1), at - starts
+                behind = more + (place - large) // np.maximum(small, 1)
+                part: Array = np.where(place < large, place // (small + 1), behind)
+                return part + 1
+            case "lag" | "lead":
+                place = at + (self.number if self.name == "lead" else -self.number)
+                return self._found(rows, place, (starts <= place) & (place < ends))
+        kind, start, end, without = self.frame.split()
+        first, last = (self._ends(rows, kind, *side) for side in ((start, 0), (end, 1)))
+        if first is None or last is None or without != "none":
+            return None
+        last = np.maximum(first, last)
+        match self.name:
+            case "first" | "last" | "nth":
+                steps = {"first": first, "last": last - 1, "nth": first + self.number - 1}
+                place = steps[self.name]
+                return self._found(rows, place, (first <= place) & (place < last))
+            case "count" | "sum" | "mean":
+                return self._summed(rows, first, last)
+        return None
+
+    def _ends(self, rows: ArrangedColumns, kind: str, text: str, side: int) -> Array | None:
+        """Where the frames begin (side 0) or end (1)."""
+        if text in "-+":
+            return rows.starts if text == "-" else rows.ends
+        if kind == "rows":
+            place = np.arange(len(rows.starts)) + (int(text) + side)
+            return np.clip(place, rows.starts, rows.ends)
+        return rows.peers[side] if text == "0" else None
+
+    @staticmethod
+    def _found(rows: ArrangedColumns, place: Array, there: npt.NDArray[np.bool_]) -> Array | None:
+        """The arguments of rows at places, NULL where there is none."""
+        column, codes = rows.argument
+        if column.domain != rows.out.domain:
+            return None
+        (none,) = rows.values.encode_column(column, [NONE], 1)
+        return np.where(there, codes[np.where(there, place, 0)], none)
+
+    def _summed(self, rows: ArrangedColumns, first: Array, last: Array) -> Array | None:
+        """Counts, sums and means of the arguments of frames, if no sum is too large."""
+        distinct, which = np.unique(rows.argument[1], return_inverse=True)
+        values = rows.values.decode_column(rows.argument[0], distinct)
+        counts = _sums_between(np.array([value[0] for value in values], np.int64)[which], first, last)
+        if self.name == "count":
+            return counts
+        numbers = [value[1] if value[0] else 0 for value in values]
+        most = len(which) * max(self.scale, *map(abs, numbers))
+        if most >= (1 << 62 if self.name == "sum" else 1 << 53):
+            return None
+        sums = _sums_between(np.array(numbers, np.int64)[which], first, last)
+        made_of = sums / np.maximum(counts * self.scale, 1) if self.name == "mean" else sums
+        distinct, which = np.unique(made_of, return_inverse=True)
+        made = [NONE, *map(some, distinct.tolist())]
+        return rows.values.encode_column(rows.out, made, len(made))[np.where(counts > 0, which + 1, 0)]
+
     # ----------------------------------------------------------------- values
 
     def values(self, rows: SortedRows, start: int, end: int) -> list[Any]:
@@ -301,9 +389,9 @@ class WindowFunction:
         if self.name in ("rank", "dense_rank"):
             return self._ranks(rows, low, local)[part]
         if stop == "first":
-            return [rows[0][2]] * (end - start)
+            return [rows[0][-1]] * (end - start)
         if begin == "last":
-            return [rows[len(rows) - 1][2]] * (end - start)
+            return [rows[len(rows) - 1][-1]] * (end - start)
         if self.name not in _FRAMED and self._sum is None:
             return self._placed(local)[part]
         frames = list(_frames(local, self.order, self.frame))[part]
@@ -323,11 +411,11 @@ class WindowFunction:
     @cached_property
     def _keys(self) -> Fold:
         count = len(self.order)
-        return Fold((None, None, 0), lambda row: (row[0][:count], row[0][:count], 1), _different)
+        return Fold((None, None, 0), lambda row: (row[:count], row[:count], 1), _different)
 
     def _placed(self, rows: list[Row]) -> list[Any]:
         """The values of functions of places in the partition, or of rows so many places away."""
-        values, size, number = [row[2] for row in rows], len(rows), self.number
+        values, size, number = [row[-1] for row in rows], len(rows), self.number
         match self.name:
             case "lag" | "lead":
                 shift = number if self.name == "lead" else -number
@@ -371,8 +459,8 @@ class WindowFunction:
         if self.name in _PLACED and len(frame) == 1:
             ((a, b),) = frame
             at = a if self.name == "first" else b - 1 if self.name == "last" else a + self.number - 1
-            return rows[at][2] if a <= at < b else NONE
-        values = [row[2] for a, b in frame for row in rows[a:b]]
+            return rows[at][-1] if a <= at < b else NONE
+        values = [row[-1] for a, b in frame for row in rows[a:b]]
         if self.name == "frames":
             return Vec(values)
         there = values if self.name in _PLACED else [each for each in values if each[0]]
@@ -394,15 +482,22 @@ _PLACED = ("first", "last", "nth")
 _FRAMED = (*_PLACED, "nth_there", "distinct", "frames")
 
 
+def _sums_between(column: Array, first: Array, last: Array) -> Array:
+    """The sums of a column from one place up to another."""
+    sums: Array = np.concatenate([np.zeros(1, np.int64), np.cumsum(column)])
+    found: Array = sums[last] - sums[first]
+    return found
+
+
 def _peers(rows: Sequence[Any], order: str) -> list[tuple[int, int]]:
     """For each row, where the rows that are equal in the order begin and end."""
     found: list[tuple[int, int]] = []
     count = len(order)
     while len(found) < len(rows):
         start = len(found)
-        key = rows[start][0][:count]
+        key = rows[start][:count]
         end = start + 1
-        while end < len(rows) and rows[end][0][:count] == key:
+        while end < len(rows) and rows[end][:count] == key:
             end += 1
         found += [(start, end)] * (end - start)
     return found
@@ -452,7 +547,7 @@ def _of_values(
 ) -> list[int]:
     """For each row, where the rows begin or end whose key is at most a distance away; of NULL its peers."""
     down = order[0] in "dDM"
-    keys = [_plain(row[0][0], order) for row in rows]
+    keys = [_plain(row[0], order) for row in rows]
     there = [at for at, key in enumerate(keys) if key is not None]
     low, high = (there[0], there[-1] + 1) if there else (0, 0)
     find = bisect_right if side else bisect_left
@@ -514,9 +609,11 @@ def window_of(function: str, order: str, *rest: Any) -> WindowFunction:
 
 def _given(function: str, g: Group, *given: Any) -> Vec:
     window = window_of(function, *given)
-    rows = SortedRows(window.in_order(g[1]), window.key)
-    size = len(rows)
-    return Vec(map(window.result, rows.part(0, size), window.values(rows, 0, size)))
+    width = len(window.order)
+    flat = [(*keys[:width], row, argument) for keys, row, argument in in_order(g[1], window.order)]
+    rows = SortedRows(flat, window.key)
+    found, most = map(window.result, flat, window.values(rows, 0, len(flat))), window.most
+    return Vec(found if most is None else (each for each in found if each[1] <= most))
 
 
 def window_number(g: Group, order: str, what: str, frame: str) -> Vec:

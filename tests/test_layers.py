@@ -156,7 +156,7 @@ OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("ope
 # memory or its records of join plans; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
 PLAIN = {f"ddlog.engine.{each}" for each in ("clock", "joinplan", "machine", "memory")}
-OF_VALUES = ("rounding", "memory", "sortedrows")
+OF_VALUES = ("rounding", "memory", "schema", "sortedrows")
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", *(f"ddlog.engine.{each}" for each in OF_VALUES)}
 
 

@@ -10,10 +10,10 @@ of the group then has the weight of its value as another column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from .. import values
 from ..codegen.analysis import free_variables
@@ -29,6 +29,8 @@ from ..core import (
     GetItem,
     GroupBy,
     Head,
+    Let,
+    MakeStruct,
     MakeTuple,
     Unnest,
     Var,
@@ -61,6 +63,7 @@ _FEW = 32
 _LIBRARY = ("ddlog_std", "group")
 
 Compile = Callable[[Expr, str], RowExpr]
+Members = Callable[[list[tuple[Any, ...]]], Iterable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +94,17 @@ def plan_grouping(
     `compile_key` compiles an expression over the keys. `readers`: None if all weights are 1."""
     split = isinstance(clause.value, MakeTuple) and len(clause.value.items) > 1
     items = clause.value.items if isinstance(clause.value, MakeTuple) and split else (clause.value,)
-    columns = tuple(range(len(clause.keys), len(clause.keys) + len(items)))
+    args = [arg for head in heads for arg in head.args]
+    exprs = [expr for each in rest for expr in expressions(each)] + args
+    taken = {*range(len(items))} if not (split and clause.bag) else _taken(clause.name, exprs, program)
+    flat = _flattened(items, clause.keys, taken)
+    columns, members = flat.columns, flat.members if split else _only_values
     results: dict[str, tuple[str, Type, Aggregate]] = {}
     spread = [each.value for each in rest if isinstance(each, Unnest)]
 
-    weight = len(clause.keys) + len(items)
-    make_group = _group_maker(clause, split, compile_key)
-    identity: tuple[Hashable, ...] = ("group", len(clause.keys), split)
+    weight = len(clause.keys) + len(flat.items)
+    make_group = _group_maker(clause, members, compile_key)
+    identity: tuple[Hashable, ...] = ("group", len(clause.keys), split, flat.shape)
     if clause.key is not None:
         identity = (*identity, compile_expr(clause.key, "").key)
 
@@ -134,12 +141,13 @@ def plan_grouping(
 
     def part(expr: Call, called: Function, given: Sequence[Expr]) -> Expr | None:
         """The column of a call that needs the first rows of the group, or that makes something of each."""
-        first = _first_rows(called, given, split, compile_expr)
-        each = _ordered(called, given) if split and expr in spread else None
+        first = _first_rows(called, given, flat, split, compile_expr)
+        each = _ordered(called, given, flat) if len(flat.leaves) == 3 and expr in spread else None
         if is_group(expr.type) or (first is None and each is None):
             return None
         column = f"{clause.name}.part{len(results)}"
-        results[column] = (column, expr.type, _of_part(expr, columns, split, compile_expr, first, each))
+        made = _of_part(expr, columns, members, flat.shape, compile_expr, first, each)
+        results[column] = (column, expr.type, made)
         return Var(column, expr.type, expr.span)
 
     def change(expr: Expr) -> Expr | None:
@@ -152,7 +160,7 @@ def plan_grouping(
                 kind, place = local_name(called.name), _item_taken(taken, program)
                 if not split or place is None or called.module not in _LIBRARY or kind not in _ITEMS:
                     return part(expr, called, expr.args[1:])
-                chosen = items[place], columns[place]
+                chosen = items[place], flat.places[place]
                 aggregate = _of_column(_ITEMS[kind], *chosen, expr, None)
                 if aggregate is None:
                     return None
@@ -170,7 +178,7 @@ def plan_grouping(
                     return _key(clause, types, expr.span)
                 if clause.bag and kind in ("count_distinct", "size"):
                     return None
-                aggregate = _aggregate(kind, items, columns, expr, split, compile_expr)
+                aggregate = _aggregate(kind, items, flat.places, expr, split, compile_expr)
                 if aggregate is None:
                     return part(expr, called, ())
                 column = f"{clause.name}.{kind}"
@@ -178,18 +186,159 @@ def plan_grouping(
                 return Var(column, expr.type, expr.span)
         return None
 
-    args = [arg for head in heads for arg in head.args]
-    exprs = [expr for each in rest for expr in expressions(each)] + args
     reading = readers if readers and any(readers.reads(expr, clause.name) for expr in exprs) else None
     rest = rest if readers is None else [pairs(each) for each in rest]
     new_rest = tuple(mapped(each, lambda expr: transform(expr, change)) for each in rest)
     new_heads = tuple(replace(head, args=tuple(transform(a, change) for a in head.args)) for head in heads)
+    spreads = [name for name, _, aggregate in results.values() if aggregate.ordered is not None]
+    if len(spreads) == 1 and len(results) == 1:
+        (name,) = spreads
+        parts, new_rest, new_heads = _in_parts(name, items[1], new_rest, new_heads, compile_expr)
+        of = results[name]
+        results[name] = *of[:2], replace(of[2], parts=parts)
     exprs = [e for c in new_rest for e in expressions(c)] + [e for head in new_heads for e in head.args]
     if any(mentions(e, clause.name) for e in exprs) or any(clause.name in named(c) for c in new_rest):
         aggregate = Aggregate("group", columns, make=make_group, key=identity)
         results[clause.name] = (clause.name, types[clause.name], aggregate)
     weighed = any(weight in aggregate.columns for _, _, aggregate in results.values())
-    return GroupPlan(clause.keys, items, tuple(results.values()), new_rest, new_heads, weighed)
+    return GroupPlan(clause.keys, flat.items, tuple(results.values()), new_rest, new_heads, weighed)
+
+
+def _in_parts(
+    listed: str, kept: Expr, rest: tuple[Clause, ...], heads: tuple[Head, ...], compile_expr: Compile
+) -> tuple[tuple[RowExpr, ...], tuple[Clause, ...], tuple[Head, ...]]:
+    """The parts of an item of the list of an ordered group, which is spread: what it has of a row, and the
+    value. And the rest of a rule, and its heads, in which each part is a variable."""
+    at, one = next(
+        (k, each)
+        for k, each in enumerate(rest)
+        if isinstance(each, Unnest) and isinstance(each.value, Var) and each.value.name == listed
+    )
+    assert isinstance(kept, MakeTuple) and isinstance(one.value.type, Opaque)
+    (pair,) = one.value.type.args
+    assert isinstance(pair, Tuple)
+    cells, value = pair.items
+    assert isinstance(cells, Tuple)
+    whole = Var(one.name, pair, one.span)
+    row = GetItem(whole, 0, cells, one.span)
+    places = [k for k, item in enumerate(kept.items) if not _is_plain(item)]
+    made: list[Expr] = [GetItem(row, k, cells.items[k], one.span) for k in places]
+    made.append(GetItem(whole, 1, value, one.span))
+    names = {expr: f"{one.name}.{k}" for k, expr in enumerate(made)}
+
+    def change(expr: Expr) -> Expr | None:
+        return Var(names[expr], expr.type, expr.span) if isinstance(expr, GetItem) and expr in names else None
+
+    lets = [Let(names[expr], expr, one.span) for expr in made]
+    after = (mapped(each, lambda expr: transform(expr, change)) for each in rest[at + 1 :])
+    heads = tuple(replace(head, args=tuple(transform(a, change) for a in head.args)) for head in heads)
+    parts = tuple(compile_expr(expr, names[expr]) for expr in made)
+    return parts, (*rest[: at + 1], *lets, *after), heads
+
+
+@dataclass(frozen=True, slots=True)
+class _FlatMembers:
+    """The members of a group in columns. `items`: what the columns beside the keys are; `places`: the column
+    of each item of a member, -1 for a tuple whose items have columns of their own; `columns`: those of a
+    row, from which `nest` makes the member. `shape` is the form of `nest`; `leaves`: how many columns an item
+    that is a tuple has, if they are its own items, but for constants."""
+
+    items: tuple[Expr, ...]
+    places: tuple[int, ...]
+    columns: tuple[int, ...]
+    nest: Callable[[tuple[Any, ...]], Any]
+    shape: str
+    leaves: tuple[int | None, ...]
+
+    def members(self, rows: list[tuple[Any, ...]]) -> Iterable[Any]:
+        """The members that rows are."""
+        return [self.nest(row) for row in rows] if self.shape else rows
+
+
+def _taken(name: str, exprs: Iterable[Expr], program: CheckedProgram) -> set[int]:
+    """The places of items of a group's members that functions take alone."""
+    found = set[int]()
+
+    def look(expr: Expr) -> None:
+        match expr:
+            case Call(function, (Var(group), Closure() as taken)) if group == name:
+                place = _item_taken(taken, program)
+                kind = local_name(program.functions[function].name)
+                found.update((place,) if place is not None and kind in _ITEMS else ())
+            case Call(function, (Var(group),)) if group == name:
+                kind = local_name(program.functions[function].name).removeprefix("group_")
+                found.update((1,) if kind in _SECONDS else ())
+            case Call(function, (Var(group), *_)) if group == name and _is_window(
+                program.functions[function]
+            ):
+                found.add(2)  # the argument
+
+    for expr in exprs:
+        transform(expr, look)
+    return found
+
+
+def _flattened(items: Sequence[Expr], keys: Sequence[str], taken: Collection[int]) -> _FlatMembers:
+    """The members with these items in columns: a tuple that is not taken alone as a column for each of its
+    items, or for the content of one that is Some; constants have none. Equal variables have one column."""
+    found = list[Expr]()
+    columns, places = list[int](), list[int]()
+    nested = [isinstance(item, MakeTuple) and at not in taken for at, item in enumerate(items)]
+
+    def column(expr: Expr) -> int:
+        if any(nested) and isinstance(expr, Var) and expr.name in keys:
+            return keys.index(expr.name)
+        if not (any(nested) and isinstance(expr, Var) and expr in found):
+            found.append(expr)
+            return len(keys) + len(found) - 1
+        return len(keys) + found.index(expr)
+
+    def leaf(expr: Expr) -> str:
+        columns.append(column(expr))
+        return f"row[{len(columns) - 1}]"
+
+    def part(expr: Expr) -> str:
+        match expr:
+            case Const(bool(value)):
+                return str(value)
+            case MakeStruct(constructor, (inside,)) if constructor.name == "ddlog_std::Some":
+                return f"some({leaf(inside)})"
+            case MakeTuple(inner):
+                return f"({', '.join(map(part, inner))},)"
+        return leaf(expr)
+
+    def leaves(item: MakeTuple) -> int | None:
+        inner = [part for part in item.items if not _is_plain(part)]
+        return None if any(map(_has_parts, inner)) else len(inner)
+
+    parts = list[str]()
+    for at, item in enumerate(items):
+        if isinstance(item, MakeTuple) and nested[at]:
+            parts.append(part(item))
+            places.append(-1)
+        else:
+            parts.append(leaf(item))
+            places.append(columns[-1])
+    shape = f"({', '.join(parts)},)" if any(nested) else ""
+    from ..stdlib.options import some
+
+    nest = eval(f"lambda row: {shape or 'row'}", {"some": some})
+    counts = (
+        leaves(item) if isinstance(item, MakeTuple) and flat else None
+        for item, flat in zip(items, nested, strict=True)
+    )
+    return _FlatMembers(tuple(found), tuple(places), tuple(columns), nest, shape, tuple(counts))
+
+
+def _has_parts(expr: Expr) -> bool:
+    """Whether it is not itself that has a column, but its parts."""
+    return isinstance(expr, MakeTuple) or (
+        isinstance(expr, MakeStruct) and expr.constructor.name == "ddlog_std::Some" and len(expr.args) == 1
+    )
+
+
+def _is_plain(expr: Expr) -> TypeGuard[Const]:
+    return isinstance(expr, Const) and isinstance(expr.value, bool)
 
 
 def _aggregate(
@@ -207,22 +356,33 @@ def _aggregate(
     return _of_column(function, item, column, call, made)
 
 
-def _first_rows(called: Function, given: Sequence[Expr], split: bool, compile_expr: Compile) -> First | None:
+def _first_rows(
+    called: Function, given: Sequence[Expr], flat: _FlatMembers, split: bool, compile_expr: Compile
+) -> First | None:
     """The rows of a group that a function needs which is called with it and these arguments; None: all."""
     name = local_name(called.name).partition("<")[0]
     if called.module in _LIBRARY:
-        return _first_of(name.removeprefix("group_"), given, split, compile_expr)
-    if called.module != "sql" or name != "top" or not split:
+        return _first_of(name.removeprefix("group_"), given, split, flat.nest, compile_expr)
+    if called.module != "sql" or not _begins_with_keys(flat, given):
         return None
-    match given:
-        case [Const(str(order)), Const(int(start)), Const(int(count))] if count >= 0:
-            from ..stdlib.sql import order_key
+    match name, given:
+        case "top", [Const(str(order)), Const(int(start)), Const(int(count))] if count >= 0:
+            from ..stdlib.sqlgroups import column_order, order_key
 
-            return First(start + count, order_key(order))
+            return First(start + count, order_key(order), orders=[*map(column_order, order)])
+        case "window_number", [Const(str()) as order, Const(str()) as what, Const(str()) as frame]:
+            from ..stdlib.sqlwindows import window_of
+
+            window = window_of(name, order.value, what.value, frame.value)
+            if window.most is None:
+                return None
+            return First(window.most, window.key, counts=window.name, orders=window.orders)
     return None
 
 
-def _first_of(name: str, given: Sequence[Expr], split: bool, compile_expr: Compile) -> First | None:
+def _first_of(
+    name: str, given: Sequence[Expr], split: bool, nest: Callable[..., Any], compile_expr: Compile
+) -> First | None:
     """The rows that a function of a group in the library needs: the first, or the last, by value or by what
     a function makes of it."""
     match given:
@@ -232,26 +392,41 @@ def _first_of(name: str, given: Sequence[Expr], split: bool, compile_expr: Compi
             return First(place + 1, tuple)
         case [Closure(_, ()) as taken] if name in _BY_FUNCTION:
             rank = compile_expr(taken, "").scalar()
-            return First(1, lambda row: (rank(row if split else row[0]), row), name in _LAST)
+            return First(1, lambda row: (rank(nest(row) if split else row[0]), row), name in _LAST)
     return None
 
 
-def _ordered(called: Function, rest: Sequence[Expr]) -> RowFunction | None:
+def _is_window(called: Function) -> bool:
+    return called.module == "sql" and local_name(called.name).startswith("window_")
+
+
+def _begins_with_keys(flat: _FlatMembers, given: Sequence[Expr]) -> bool:
+    """Whether rows begin with a column for each key of the order that is the first argument of a function."""
+    match given:
+        case [Const(str(order)), *_]:
+            return flat.leaves[0] == len(order)
+    return False
+
+
+def _ordered(called: Function, rest: Sequence[Expr], flat: _FlatMembers) -> RowFunction | None:
     """The window function whose values a function of the library lists when it is called with a group and
-    these arguments; None for any other function."""
-    name = local_name(called.name).partition("<")[0]
+    these arguments; None for any other function, and where rows are not in columns."""
     given = [each.value for each in rest if isinstance(each, Const)]
-    if called.module != "sql" or not name.startswith("window_") or len(given) < len(rest):
+    if not _is_window(called) or len(given) < len(rest):
+        return None
+    if not _begins_with_keys(flat, rest) or flat.leaves[1] is None:
         return None
     from ..stdlib.sqlwindows import window_of
 
-    return window_of(name, *given)
+    window = window_of(local_name(called.name).partition("<")[0], *given)
+    return window if window.most is None else None
 
 
 def _of_part(
     call: Call,
     columns: tuple[int, ...],
-    split: bool,
+    members: Members,
+    shape: str,
     compile_expr: Compile,
     first: First | None,
     each: RowFunction | None,
@@ -261,9 +436,9 @@ def _of_part(
     scalar = compiled.scalar
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-        return scalar(Group((), _members(rows, split)))
+        return scalar(Group((), members(rows)))
 
-    identity = ("part", compiled.key)
+    identity = ("part", compiled.key, shape)
     return Aggregate("group", columns, make=make, key=identity, origin=call.span, first=first, ordered=each)
 
 
@@ -328,19 +503,19 @@ def _float_column(function: str, column: int, type: Float, call: Call) -> Aggreg
 
 
 def _group_maker(
-    clause: GroupBy, split: bool, compile_key: Callable[[Expr], RowExpr]
+    clause: GroupBy, members: Members, compile_key: Callable[[Expr], RowExpr]
 ) -> Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Group]:
     keys = len(clause.keys)
     if clause.key is None:
-        return lambda key, rows: Group(key[0] if keys == 1 else tuple(key), _members(rows, split))
+        return lambda key, rows: Group(key[0] if keys == 1 else tuple(key), members(rows))
     compiled = compile_key(clause.key)
     places = [clause.keys.index(name) for name in compiled.inputs]
     key_of = compiled.scalar
-    return lambda key, rows: Group(key_of(*(key[i] for i in places)), _members(rows, split))
+    return lambda key, rows: Group(key_of(*(key[i] for i in places)), members(rows))
 
 
-def _members(rows: list[tuple[Any, ...]], split: bool) -> Iterable[Any]:
-    return rows if split else [value for (value,) in rows]
+def _only_values(rows: list[tuple[Any, ...]]) -> Iterable[Any]:
+    return [value for (value,) in rows]
 
 
 def _key(clause: GroupBy, types: dict[str, Type], span: Span) -> Expr:

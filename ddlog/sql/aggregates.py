@@ -18,7 +18,7 @@ from ..syntax.templates import NOWHERE, items, let, tree
 from . import conversions as c
 from .aggregatecalls import aggregates_of
 from .foreign import function_instead
-from .formulas import MOMENTS, PAIRED, Parts, argument_value, formula, function_of, of_nothing
+from .formulas import MOMENTS, PAIRED, Parts, argument_value, formula, function_of, of_nothing, zero
 from .groupingkeys import grouping, keys_of
 from .orderedaggregates import EXTREMES, GATHERED, Order, is_none_of, is_unordered_list, ordered_by
 from .rules import SqlBody, SqlClause, SqlLet
@@ -167,7 +167,7 @@ class Arguments:
         for node in aggregates:
             if not isinstance(node, sql.Grouping):
                 found = self.of[node] = self._argument(block, node)
-                block.extra += [] if found is None else [found]
+                block.extra += [] if found is None or found.when is not None else [found]
                 inner = function_of(node)
                 if found is not None and isinstance(inner, GATHERED):
                     self.order[node] = ordered_by(block, inner, found)
@@ -222,10 +222,19 @@ class Arguments:
         if is_distinct(node):
             value = c.key(value)
         if condition is not None:
-            test = scalars.true(condition)
+            test, when = scalars.true(condition), None
+            adds = isinstance(inner, sql.Sum | sql.CountIf | sql.Avg)
+            counts = isinstance(inner, sql.Count) and bool(value.name or value.constant)
+            if not (value.nullable or is_distinct(node)) and (adds or counts):
+                test = block.lasting(SqlValue(test, BOOLEAN)).tree
+                if adds:
+                    value = block.lasting(
+                        replace(value, tree=tree("if ($) $ else $", test, value.tree, zero(value.type)))
+                    )
+                when = test, value.tree
             left = tree("if ($) $ else $", test, value.optional().tree, null(value.type).tree)
-            value = SqlValue(left, value.type, True)
-        return block.variable(value, argument)
+            value = SqlValue(left, value.type, True, when=when)
+        return value if value.when is not None else block.variable(value, argument)
 
 
 _Given = dict["Expression", SqlValue]

@@ -87,6 +87,11 @@ def has_exact_mean(block: SelectBlock, value: SqlValue) -> bool:
     return value.type.kind == "decimal" if block.places.dialect.is_ansi else not value.type.is_number
 
 
+def zero(type: SqlType) -> Expr:
+    """0, as a value of a type."""
+    return tree(f"({'0.0' if type == DOUBLE else '0'}: {type.plain})")
+
+
 def of_nothing(node: Expression, like: SqlValue) -> SqlValue:
     """The aggregate of no rows."""
     if isinstance(node, sql.Count):
@@ -121,7 +126,7 @@ def formula(
     def count(of: SqlValue | None) -> Expr:
         if of is None or not of.nullable:
             return result("$.count() as bigint", INTEGER)
-        return hits(tree("is_some($)", of.tree))
+        return hits(of.when[0] if of.when is not None else tree("is_some($)", of.tree))
 
     def optional(of: SqlValue | None, found: Expr, type: SqlType) -> SqlValue:
         """The value, or NULL where no row has an argument."""
@@ -147,10 +152,11 @@ def formula(
         pairs = f"$.map(|v| v.{made.item(value.optional().tree)})"
         found = result(f'sql::of_pairs({pairs}, "{PAIRED[type(inner)]}")', DOUBLE, True)
         return SqlValue(found, DOUBLE, True)
-    zero = "0.0" if value.type == DOUBLE else "0"
     filled = value.tree
-    if value.nullable:
-        filled = tree(f"unwrap_or($, ({zero}: {value.type.plain}))", value.tree)
+    if value.when is not None:
+        filled = value.when[1]
+    elif value.nullable:
+        filled = tree("unwrap_or($, $)", value.tree, zero(value.type))
     match inner:
         case sql.Sum() | sql.CountIf():
             return optional(value, total(filled, value.type), sum_type(value.type))

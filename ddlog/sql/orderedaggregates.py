@@ -48,11 +48,12 @@ def plainly(node: Expression) -> Expression:
 def ordered_by(block: SelectBlock, node: Expression, value: SqlValue) -> Order:
     """The order in which an aggregate reads its values. Raises SqlError."""
     if isinstance(node, EXTREMES):
-        key = c.key(block.scalars.value(node.expression))
-        return [(block.lasting(key.optional()), "a" if isinstance(node, sql.ArgMin) else "d")]
+        key = block.lasting(c.key(block.scalars.value(node.expression)))
+        letters = "ad" if key.nullable else "NM"
+        return [(key, letters[isinstance(node, sql.ArgMax)])]
     order = node.this.expressions if isinstance(node.this, sql.Order) else []
     keys = order_keys(block, order, (), ())
-    return [(block.lasting(key), letter) for key, letter in keys] or [(value.optional(), "a")]
+    return [(block.lasting(key), letter) for key, letter in keys] or [(value, "a" if value.nullable else "N")]
 
 
 def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlValue:
@@ -67,6 +68,8 @@ def argument_of(block: SelectBlock, node: Expression, value: SqlValue) -> SqlVal
         return number
     if isinstance(node, EXTREMES):
         key = block.scalars.value(node.expression)
+        if not key.nullable:
+            return value
         there = tree("if ($) $ else None", _is_some(key), value.optional().tree)
         return SqlValue(tree(f"($: Option<{value.type.plain}>)", there), value.type, True)
     if type(node) in BITS and value.type != INTEGER:

@@ -73,15 +73,14 @@ class SelectBlock(Subqueries):
             single = grouped(self, found) and having is None
         if having is not None:
             self.condition(having.this)
-        from .topk import firsts_of_each, number_of_firsts
+        from .numberbounds import bounds_of
         from .windows import attach_windows
 
-        firsts = number_of_firsts(qualify) if _is_plain(node, clauses) else None
-        if firsts is not None:
-            values = [e if isinstance(e, SqlValue) else self.scalars.value(e) for _, e in columns]
-            self.check_order(_named(columns), values)
-            return firsts_of_each(self, *firsts, _named(columns), values)
-        attach_windows(self, [*clauses, *(each for each in (qualify, order) if each is not None)])
+        names = [name for name, _ in columns]
+        own = {*names} - {each.name for each in self.scope.entries} - {n for n in names if names.count(n) > 1}
+        bounds = bounds_of(node, dict(zip(_named(columns), (e for _, e in columns), strict=True)), own)
+        parts = [*clauses, *(each for each in (qualify, order) if each is not None)]
+        attach_windows(self, parts, bounds)
         if qualify is not None:
             self.condition(qualify.this)
         unnested(self, clauses)
@@ -302,6 +301,8 @@ def _first_of_each(node: Expression) -> None:
     if order is not None:
         number.set("order", sql.Order(expressions=list(_order_of_answer(order, node))))
     first, also = sql.EQ(this=number, expression=sql.Literal.number(1)), node.args.get("qualify")
+    if also is not None:  # the first of the rows that it leaves
+        number.append("partition_by", also.this.copy())
     node.set("qualify", sql.Qualify(this=first if also is None else sql.and_(also.this, first)))
     node.set("distinct", None)
 
@@ -339,12 +340,6 @@ def _is_many(column: Expression) -> bool:
 
 def _table(node: sql.Column) -> str:
     return str(node.table).lower()
-
-
-def _is_plain(node: Expression, clauses: Sequence[Expression]) -> bool:
-    """Whether a SELECT has no DISTINCT and no LIMIT, and no windows and no UNNEST in its columns."""
-    without = all(node.args.get(key) is None for key in ("distinct", "limit", "offset"))
-    return without and not any(each.find(sql.Window, sql.Explode, sql.Posexplode) for each in clauses)
 
 
 def _work(node: Expression) -> int:

@@ -33,63 +33,21 @@ def top(block: SelectBlock, node: Expression, names: Sequence[str], values: Sequ
         for key in ("order", "limit", "offset")
         if node.args.get(key) is not None
     )
-    return _firsts(block, names, values, (), keys, start, -1 if count is None else count, said)
-
-
-def number_of_firsts(node: Expression | None) -> tuple[sql.Window, int] | None:
-    """The window and the number of rows that `QUALIFY ROW_NUMBER() OVER (…) <= n` keeps; None for any other
-    condition."""
-    test = None if node is None else node.this.unnest()
-    if not isinstance(test, sql.LTE | sql.LT | sql.EQ):
-        return None
-    window, last = test.this.unnest(), test.expression
-    plain = isinstance(window, sql.Window) and isinstance(window.this, sql.RowNumber)
-    order = window.args.get("order") if plain and not window.args.get("spec") and not window.alias else None
-    if order is None or any(isinstance(each.this.unnest(), sql.Literal) for each in order.expressions):
-        return None
-    if not isinstance(last, sql.Literal) or last.is_string or not last.this.isdigit():
-        return None
-    count = int(last.this) - isinstance(test, sql.LT)
-    return (window, count) if count > 0 and (count == 1 or not isinstance(test, sql.EQ)) else None
-
-
-def firsts_of_each(
-    block: SelectBlock, window: sql.Window, count: int, names: Sequence[str], values: Sequence[SqlValue]
-) -> SqlQuery:
-    """The first rows of each partition of a window. Raises SqlError."""
-    parts = [c.key(block.scalars.value(each)) for each in window.args.get("partition_by") or ()]
-    keys = order_keys(block, window.args["order"].expressions, (), ())
-    said = block.places.written(block.node.args["qualify"]).strip()
-    return _firsts(block, names, values, parts, keys, 0, count, said)
-
-
-def _firsts(
-    block: SelectBlock,
-    names: Sequence[str],
-    values: Sequence[SqlValue],
-    parts: Sequence[SqlValue],
-    keys: Sequence[tuple[SqlValue, str]],
-    start: int,
-    count: int,
-    said: str,
-) -> SqlQuery:
-    """The rows from `start` on, so many, of each of the groups by `parts`, in an order by `keys`; -1: all."""
     output = block.output
     letters = "".join(letter for _, letter in keys)
     domain = block.body.domain
     shown = [v if v.type != NULL else block.variable(v) for v in values]
     cells = [block.variable(v) for v in shown]
     ordering = [block.variable(v) for v, _ in keys]
-    groups = [*domain, *(block.variable(v) for v in parts if v.type != NULL)]
     for name, cell in zip(names, cells, strict=True):
         output.say(cell, name, "")
-    columns = list(dict.fromkeys([*groups, *ordering, *cells]))
+    columns = list(dict.fromkeys([*domain, *ordering, *cells]))
     relation = output.made("Ordered", columns, block.body, is_set=False)
     body = SqlBody([output.term(relation, columns)], domain)
     row = items(padded(ordering), padded(cells))
     group, one = output.variable(INTEGER, False), output.variable(INTEGER, False)
-    most = c.integer(count).tree
-    body.add(grouped(group, row, groups, "rows to order", cells))
+    most = c.integer(-1 if count is None else count).tree
+    body.add(grouped(group, row, domain, "rows to order", cells))
     firsts = tree("FlatMap(sql::top($, $, $, $))", group.tree, string(letters), start, most)
     body.add(SqlClause(let(one.name, firsts), said))
     results = tuple(SqlValue(tree(f"$.{i}", one.tree), v.type, v.nullable) for i, v in enumerate(cells))

@@ -211,6 +211,7 @@ def _helped(found: Diagnostic, words: Sequence[str]) -> Diagnostic:
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
     from .inheritedorder import inherit_orders
+    from .numberbounds import note_bounds
     from .queries import without_schemas
     from .statements import ModuleTranslation
     from .unread import check_read
@@ -220,6 +221,7 @@ def _one(module: object, statement: Expression) -> list[Diagnostic]:
         check_read(statement, module.places)
         without_schemas(statement)
         inherit_orders(statement, module.places)
+        note_bounds(statement)
         module.add(statement)
     except BadLiteral as error:
         module.failed(statement)

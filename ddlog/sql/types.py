@@ -125,12 +125,14 @@ def decimal(scale: int, digits: int = MOST_PLACES) -> SqlType:
 @dataclass(frozen=True, slots=True)
 class SqlValue:
     """An expression over the variables of a rule, of the plain type or, if `nullable`, an Option of it.
-    `constant` is the value of a literal as Python has it."""
+    `constant` is the value of a literal as Python has it; `when`: a test, outside of which the value is
+    NULL, and what has 0 there in place of NULL."""
 
     tree: Expr
     type: SqlType
     nullable: bool = False
     constant: object = None
+    when: tuple[Expr, Expr] | None = None
 
     @property
     def plain(self) -> str:

@@ -6,7 +6,7 @@ A change computes the rows anew that it can change (`engine/operators/ordered.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -51,19 +51,25 @@ _OF_PLACES = (sql.Lag, sql.Lead, sql.FirstValue, sql.LastValue, sql.NthValue)
 FUNCTIONS = (*_NUMBERS, *_VALUES, sql.Count, sql.Avg, *MOMENTS, *PAIRED, *GATHERED)
 
 
-def attach_windows(block: SelectBlock, nodes: Sequence[Expression]) -> None:
-    """Computes the window functions of expressions. Raises SqlError."""
+def attach_windows(block: SelectBlock, nodes: Sequence[Expression], bounds: Mapping[Expression, int]) -> None:
+    """Computes the window functions of expressions. Of one that numbers rows with a bound, which comes last,
+    only the rows with numbers up to it are left. Raises SqlError."""
     of_partitions: dict[tuple[Expression, ...], list[Expression]] = {}
     windows = list(dict.fromkeys(found for node in nodes for found in _windows(node)))
     if sum(_tells_equal_rows_apart(block, each) for each in windows) > 1:
         _number_equal_rows(block)
+    bounded = min((each for each in windows if each in bounds), key=lambda each: bounds[each], default=None)
     for each in windows:
+        if each is bounded:
+            continue
         if _is_of_partition(block, each):
             of_partitions.setdefault(tuple(_parts(block, each)[1]), []).append(each)
         else:
             _attach(block, each)
     for partition, several in of_partitions.items():
         _attach_aggregates(block, partition, several)
+    if bounded is not None:
+        _attach(block, bounded, bounds[bounded])
 
 
 def _is_of_partition(block: SelectBlock, node: Expression) -> bool:
@@ -129,14 +135,14 @@ def _windows(node: Expression) -> Iterator[Expression]:
         yield from _windows(each)
 
 
-def _attach(block: SelectBlock, node: Expression) -> None:
+def _attach(block: SelectBlock, node: Expression, most: int = 0) -> None:
     function, partition, order, spec = _parts(block, node)
     scalars = block.scalars
     keys = [block.lasting(_typed(c.key(scalars.value(e))), e) for e in partition]
     ordering = [(block.lasting(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
     frame, keyed = frame_of(block, spec, ordering)
     letters = "".join(letter for _, letter in keyed)
-    made = _function(block, function, frame, letters, node)
+    made = _function(block, function, frame, letters, node, most)
     block.store()
     domain = block.body.domain
     kept = block.kept()
@@ -198,9 +204,10 @@ class WindowCall:
 
 
 def _function(
-    block: SelectBlock, node: Expression, frame: str, letters: str, window: Expression
+    block: SelectBlock, node: Expression, frame: str, letters: str, window: Expression, most: int
 ) -> WindowCall:
-    """The function of a window, on a frame. Raises SqlError."""
+    """The function of a window, on a frame; of numbers, only those up to `most`, if that is not 0. Raises
+    SqlError."""
     test, leaves, node = _stripped(block, node, window)
     kind, places = type(node), block.places
     called = places.called(node).removeprefix("the function ")
@@ -217,7 +224,7 @@ def _function(
         return block.lasting(made).tree
 
     if kind in _NUMBERS:
-        size = _constant(block, node.this, 1) if kind is sql.Ntile else 0
+        size = _constant(block, node.this, 1) if kind is sql.Ntile else most
         if kind is sql.Ntile and size < 1:
             places.wrong("NTILE has at least one part", node)
         return WindowCall(call("window_number", f"{_NUMBERS[kind]} {size}"), tree("Some{true}"), INTEGER)

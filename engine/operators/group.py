@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from .. import zset
 from ..node import Moment, Name, Node, NodeId, SingleSource, Surroundings
 from ..rounding import rounded
-from ..schema import Origin, Schema
-from ..sortedrows import RowFunction
+from ..schema import Origin, RowExpr, Schema
+from ..sortedrows import ColumnOrder, RowFunction
 from ..zset import Row, Zset
 from .linear import Traced
 
@@ -18,11 +18,15 @@ from .linear import Traced
 @dataclass(frozen=True, slots=True)
 class First:
     """The rows of a group that matter: the first `most`, in the order of `key`, which tells any two apart, or
-    the last."""
+    the last. With the ranks of SQL as `counts`, whose keys are pairs, of which the first parts may be equal:
+    those that fewer than so many come before (rank), or that have one of so many first parts (dense_rank).
+    `orders`: how the first columns order rows, then all do by their values; None: only `key` tells."""
 
     most: int
     key: Callable[[tuple[Any, ...]], Any]
     last: bool = False
+    counts: str = "row_number"
+    orders: Sequence[ColumnOrder] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class Aggregate:
     `wrap` says, unless it is in `range`, given by its ends). group: `make(key, values)`, `key` the tuple of
     key values and `values` the sorted list of the rows' `columns` (each a tuple of values), which gives any
     value of the column `out`. With `first`, it gives the same of the first rows of a group alone; with
-    `ordered`, the list of what this function makes of each row.
+    `ordered`, the list of what this function makes of each row, whose items have these `parts`, the last of
+    which is the value of the row, and the others are its columns behind those of the order.
     """
 
     function: str
@@ -45,6 +50,7 @@ class Aggregate:
     origin: Origin = field(default=None, compare=False, repr=False)
     first: First | None = field(default=None, compare=False, repr=False)
     ordered: RowFunction | None = field(default=None, compare=False, repr=False)
+    parts: tuple[RowExpr, ...] = field(default=(), compare=False, repr=False)
 
 
 class _Grouping(SingleSource):

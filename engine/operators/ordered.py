@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import zset
 from ..node import Moment, Name, Node, NodeId, SingleSource, Surroundings
@@ -26,11 +26,12 @@ class _Ordering(SingleSource):
     def details(self, name: Name) -> str:
         by = ", ".join(column.name for column in self.schema[: self.keys])
         columns = ", ".join(f".{c}" for c in self.aggregate.columns)
-        return f"{name(self.source)} by ({by}): {self.schema[-1].name} in ordered({columns})"
+        made = ", ".join(column.name for column in self.schema[self.keys :])
+        return f"{name(self.source)} by ({by}): {made} in ordered({columns})"
 
     def problems(self, scope: Surroundings) -> Iterator[str]:
         arity = len(scope.nodes[self.source].schema)
-        if self.keys > arity or len(self.schema) != self.keys + 1:
+        if self.keys > arity or len(self.schema) <= self.keys:
             yield f"{self.keys} keys and a value do not make {len(self.schema)} columns"
         if any(not 0 <= c < arity for c in self.aggregate.columns):
             yield f"a value reads a column beyond the {arity} of its source"
@@ -41,8 +42,8 @@ class _Ordering(SingleSource):
 
 @dataclass(frozen=True, slots=True)
 class Ordered(_Ordering):
-    """A row for each row of the source: the key (the first `keys` columns of the source), and what the
-    function makes of the row among the rows of its key. A row of the source counts once, or with `bag` as
+    """A row for each row of the source: the key (the first `keys` columns of the source), and columns that
+    the function makes of the row among the rows of its key. A row of the source counts once, or with `bag` as
     often as its weight says. A change of the source changes the rows within reach of it."""
 
     source: NodeId
@@ -101,11 +102,11 @@ def ordered(value: Mapping[Row, int], keys: int, aggregate: Aggregate, bag: bool
     assert aggregate.ordered is not None
     for key, rows in groups.items():
         for result in results(aggregate.ordered, sorted(rows)):
-            found[*key, result] = found.get((*key, result), 0) + 1
+            found[*key, *result] = found.get((*key, *result), 0) + 1
     return found
 
 
-def results(function: RowFunction, rows: Sequence[Row]) -> list[Any]:
+def results(function: RowFunction, rows: Sequence[Row]) -> list[Row]:
     """What the function makes of each row among these."""
     listed = function.in_order(rows)
     made = function.values(SortedRows(listed, function.key), 0, len(listed))

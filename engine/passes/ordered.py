@@ -1,17 +1,18 @@
 """Ordered rows: a group of which a list with an item for each row is made, and spread at once, as one
 operator, which keeps the items up row by row.
 
-    g = group of a by k: l = make(rows)                    o = ordered a by k: x
-    join g(k, l), x in l, …                                join o(k, x), …
+    g = group of a by k: l = make(rows)                    o = ordered a by k: c, v
+    join g(k, l), x in l, c = x.0, v = x.1, …              join o(k, c, v), …
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from ..circuit import Circuit, Group, Join, Node, Ordered, Term, Unnest
-from ..operators.steps import inputs
+from ..circuit import Circuit, Group, Join, Let, Node, Ordered, Step, Term, Unnest
+from ..operators.steps import binds, inputs
 from .dead_code import remove_dead_code
 
 
@@ -45,11 +46,28 @@ def _spread(join: Join, nodes: list[Node]) -> Join:
     group = nodes[term.source]
     if not _is_ordered(group):
         return join
+    (aggregate,) = group.aggregates
     listed = term.columns[group.keys]
-    used = {name for step in rest for name in inputs(step)} | {*join.output, *term.columns[: group.keys]}
-    if not isinstance(first, Unnest) or first.value.inputs != (listed,) or listed in used:
+    if not isinstance(first, Unnest) or first.value.inputs != (listed,):
         return join
-    schema = (*group.schema[: group.keys], first.value.column)
-    nodes.append(Ordered(group.source, group.keys, group.aggregates[0], schema, group.text, group.bag))
-    columns = (*term.columns[: group.keys], first.name)
-    return replace(join, terms=(Term(len(nodes) - 1, columns),), steps=tuple(rest))
+    named: list[str | None] = [None] * len(aggregate.parts)
+    keys, left = [part.key for part in aggregate.parts], list[Step]()
+    for step in rest:
+        at = keys.index(step.value.key) if _is_part(step, first.name, keys) else -1
+        if at < 0 or named[at] is not None:
+            left.append(step)
+        else:
+            named[at] = binds(step)
+    used = {name for step in left for name in inputs(step)} | {*join.output, *term.columns[: group.keys]}
+    if {first.name, listed} & used:
+        return join
+    columns = tuple(part.column for part in aggregate.parts)
+    schema = (*group.schema[: group.keys], *columns)
+    nodes.append(Ordered(group.source, group.keys, aggregate, schema, group.text, group.bag))
+    read = (name if name in used else None for name in named)
+    term = Term(len(nodes) - 1, (*term.columns[: group.keys], *read))
+    return replace(join, terms=(term,), steps=tuple(left))
+
+
+def _is_part(step: Step, item: str, keys: Sequence[Hashable]) -> TypeGuard[Let]:
+    return isinstance(step, Let) and step.value.inputs == (item,) and step.value.key in keys

@@ -46,7 +46,7 @@ from ddlog.engine.divergence import Unsettled
 from ddlog.engine.maintenance import Coin, Mode
 from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind, RowExpr
-from ddlog.engine.sortedrows import Key, Row, SortedRows
+from ddlog.engine.sortedrows import ArrangedColumns, ColumnOrder, Key, Row, SortedRows
 
 INPUTS = {"A": 2, "B": 2, "C": 1, "M": 1}
 VARIABLES = ["x", "y", "z", "w"]
@@ -100,7 +100,10 @@ def constant(value: int) -> RowExpr:
 class Numbers:
     """The sum of the value of a row and its number in the order of values."""
 
-    settles, alike = True, False
+    settles, alike, orders = True, False, tuple[ColumnOrder, ...]()
+
+    def arrays(self, rows: ArrangedColumns) -> None:
+        return None
 
     @property
     def key(self) -> Callable[[Row], Key]:
@@ -118,8 +121,8 @@ class Numbers:
     def settled(self, rows: SortedRows, at: int, last: int) -> bool:
         return at > last
 
-    def result(self, row: Row, value: int) -> int:
-        return int(row[0]) + value
+    def result(self, row: Row, value: int) -> Row:
+        return (int(row[0]) + value,)
 
 
 @dataclass

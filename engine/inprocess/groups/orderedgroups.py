@@ -7,7 +7,8 @@ those behind it depend on, and stays, what is behind it stays, too.
     rows          r0 r1 r2 r3 +r4 r5 r6 r7 …          the change is r4
     in reach               ^^^^^^^^^^^                 of a function of the row before and the row behind
 
-Any other group that changes is computed as it was before and as it is now, and nothing of it is kept.
+Any other group that changes is computed as it was before and as it is now, and nothing of it is kept. Where
+many rows change, this is done in columns, for all groups at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from contextlib import contextmanager
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,10 @@ from ...interrupt import immediate
 from ...schema import Array, RowFault, Schema, fault_message
 from ...sortedrows import Row, RowFunction, SortedRows
 from ..arrangements.views import Readable, present
-from ..storage.batch import Batch
-from ..storage.interner import Values, decode_rows
+from ..storage.batch import Batch, concat, consolidate, no_rows
+from ..storage.interner import Values, decode_rows, encode_rows
+from ..storage.table import RowTable
+from .orderedcolumns import OrderedColumns, in_order
 
 _Key = tuple[Any, ...]
 _Rows = Counter[Row]  # with their weights
@@ -45,26 +49,29 @@ class OrderedState:
 
     def change(self, delta: Batch, store: Readable) -> Batch:
         """The change of the result for a change of the source, already applied to the store that holds it."""
-        keys = self.node.keys
-        columns, weights = delta.columns, delta.weight_list()
-        key_rows = decode_rows(self.values, self.source[:keys], columns[:keys], delta.length)
-        members = self._members(self.source, columns, delta.length)
-        first: dict[_Key, int] = {}  # a row of each key
-        changes: dict[_Key, _Rows] = {}
-        for at, (key, row, weight) in enumerate(zip(key_rows, members, weights, strict=True)):
-            if first.setdefault(key, at) == at:
-                changes[key] = Counter()
-            changes[key][row] += weight
-        known = {key: self._kept.pop(key) for key in changes if key in self._kept}
-        others = [key for key in changes if key not in known]
-        self._changed |= changes.keys()
-        found: list[tuple[int, Any, int]] = []
-        listed = zip(others, self._listed(store, columns, [first[key] for key in others]), strict=True)
-        every: Iterator[tuple[_Key, SortedRows | _Rows]] = chain(known.items(), listed)
-        for key, now in every:
-            made = self._made(key, now, changes[key])
-            found += [(first[key], result, weight) for result, weight in made.items() if weight]
-        return self._batch(columns, found)
+        keys = RowTable(self.node.keys)
+        of = keys.insert(delta.columns[: self.node.keys], delta.length)
+        touched = keys.columns()
+        index = store.index(tuple(range(self.node.keys)))
+        groups = index.groups(touched, keys.size)
+        key_rows = decode_rows(self.values, self.source[: self.node.keys], touched, keys.size)
+        self._changed.update(key_rows)
+        known = [self._kept.pop(key, None) for key in key_rows]
+        few = max(thresholds.SMALL_GROUP * keys.size, thresholds.ROWS_MOVED * delta.length)
+        if delta.length > thresholds.FEW_ROWS and index.matches(groups) <= few:
+            return self._change_of_all(delta, self._rows(store, groups))
+        made: list[tuple[int, Row, int]] = []
+        for at, key in enumerate(key_rows):
+            part = delta if keys.size == 1 else delta.take(np.flatnonzero(of == at))
+            before = known[at]
+            with self._faults(key):
+                if before is None:
+                    before = self._sorted(self._rows(store, groups[at : at + 1]), part)
+                change, kept = moved(self.function, before, self._counted(part))
+            if kept is not None:
+                self._kept[key] = kept
+            made += [(at, row, weight) for row, weight in change.items() if weight]
+        return self._batch(touched, made)
 
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""
@@ -76,55 +83,109 @@ class OrderedState:
             self._kept.pop(key, None)
         self._changed.clear()
 
-    def _batch(self, columns: Sequence[Array], found: Sequence[tuple[int, Any, int]]) -> Batch:
-        at = np.array([each for each, _, _ in found], np.int64)
-        out = self.values.encode_column(self.node.schema[-1], [each for _, each, _ in found], len(found))
-        signs = np.array([each for _, _, each in found], np.int64)
-        return Batch((*(columns[k][at] for k in range(self.node.keys)), out), len(found), signs)
+    def _change_of_all(self, delta: Batch, now: Batch) -> Batch:
+        """The change of the result, by computing all groups that change, which have these rows now, as they
+        are and as they were."""
+        come = int(delta.weight_array().sum())
+        made = self._result(now)
+        if delta.positive() and come == int(now.weight_array().sum()):  # there were no rows before
+            return made
+        width = len(self.node.schema)
+        before = consolidate(concat([now, delta.negated()], len(self.source)))
+        return consolidate(concat([made, self._result(before).negated()], width))
 
-    def _made(self, key: _Key, now: SortedRows | _Rows, change: _Rows) -> Counter[Any]:
-        """The change of the results of a group, whose rows are kept as they were, or given as they are."""
+    def _rows(self, store: Readable, groups: Array) -> Batch:
+        """The rows of groups of the store that holds the source, as often as they count."""
+        index = store.index(tuple(range(self.node.keys)))
+        _, rows = present(store, *index.expand(groups, index.matches(groups)))
+        counted = self.node.bag and store.weights is not None
+        weights = store.weights[rows] if counted and store.weights is not None else None
+        columns = tuple(store.table.column_at(rows, k) for k in range(len(self.source)))
+        return Batch(columns, len(rows), weights)
+
+    def _arranged(self, batch: Batch) -> OrderedColumns:
+        """Rows of groups in their order, each as often as it is there."""
+        node, function = self.node, self.function
+        columns, places = batch.columns, node.aggregate.columns
+        groups = RowTable(node.keys).insert(columns[: node.keys], batch.length)
+        order, begins, differs = in_order(self.values, self.source, columns, groups, places, function.orders)
+        if batch.weights is not None:
+            times = batch.weights[order]
+            first = np.zeros(int(times.sum()), np.bool_)
+            first[np.cumsum(times) - times] = True
+            number = np.cumsum(first) - 1
+            order, begins, differs = order[number], begins[number] & first, differs[number] & first
+        argument = self.source[places[-1]], columns[places[-1]][order]
+        return OrderedColumns(self.values, argument, node.schema[-1], order, begins, differs)
+
+    def _result(self, batch: Batch) -> Batch:
+        """The result for these rows."""
+        if not batch.length:
+            return no_rows(self.node.schema)
+        arranged = self._arranged(batch)
+        order, columns = arranged.order, batch.columns
+        made = self.function.arrays(arranged)
+        if made is not None:
+            last = self.node.aggregate.columns[len(self.function.orders) : -1]
+            shown = (*range(self.node.keys), *last)
+            return Batch((*(columns[k][order] for k in shown), made), len(order))
+        starts = np.flatnonzero(arranged.begins)
+        keys = tuple(columns[k][order[starts]] for k in range(self.node.keys))
+        key_rows = decode_rows(self.values, self.source[: self.node.keys], keys, len(starts))
+        rows = self._members(self.source, [column[order] for column in columns], len(order))
+        results: list[tuple[int, Row, int]] = []
+        for at, (start, end) in enumerate(pairwise([*starts.tolist(), len(rows)])):
+            with self._faults(key_rows[at]):
+                part = SortedRows(rows[start:end], self.function.key)
+                of_rows = self.function.values(part, 0, end - start)
+                results += zip(repeat(at), map(self.function.result, rows[start:end], of_rows), repeat(1))
+        return self._batch(keys, results)
+
+    def _sorted(self, now: Batch, delta: Batch) -> SortedRows:
+        """The rows of a group before a change in their order, with their values."""
+        if now.length < thresholds.SORTED_COLUMNS:
+            held = self._counted(now)
+            held.subtract(self._counted(delta))
+            return with_values(self.function, held)
+        before = consolidate(concat([now, delta.negated()], len(self.source)))
+        arranged = self._arranged(before)
+        size, columns = len(arranged.order), [column[arranged.order] for column in before.columns]
+        rows = SortedRows(self._members(self.source, columns, size), self.function.key)
+        made = self.function.arrays(arranged)
+        values = None if made is None else self.values.decode_column(arranged.out, made)
+        rows.set_values(0, self.function.values(rows, 0, size) if values is None else values)
+        return rows
+
+    def _counted(self, batch: Batch) -> _Rows:
+        """Rows with their weights; they may be alike in the columns that the function reads."""
+        counts: _Rows = Counter()
+        members = self._members(self.source, batch.columns, batch.length)
+        for member, weight in zip(members, batch.weight_list(), strict=True):
+            counts[member] += weight
+        return counts
+
+    @contextmanager
+    def _faults(self, key: _Key) -> Iterator[None]:
+        """Turns what goes wrong in the function into a fault of the group of a key."""
         try:
             with immediate():
-                made, rows = moved(self.function, self._before(now, change), change)
+                yield
         except MemoryError:
             raise
         except Exception as fault:
             message = fault_message(fault)
             raise RowFault(message, self.node.text, self.node.aggregate.origin, {"key": key}) from fault
-        if rows is not None:
-            self._kept[key] = rows
-        return made
+
+    def _batch(self, columns: Sequence[Array], found: Sequence[tuple[int, Any, int]]) -> Batch:
+        at = np.array([each for each, _, _ in found], np.int64)
+        keys, schema = self.node.keys, self.node.schema
+        made = encode_rows(self.values, schema[keys:], [each for _, each, _ in found])
+        signs = np.array([each for _, _, each in found], np.int64)
+        return Batch((*(columns[k][at] for k in range(keys)), *made), len(found), signs)
 
     def _members(self, schema: Schema, columns: Sequence[Array], length: int) -> list[Row]:
         places = self.node.aggregate.columns
         return decode_rows(self.values, [schema[k] for k in places], [columns[k] for k in places], length)
-
-    def _listed(self, store: Readable, columns: Sequence[Array], at: Sequence[int]) -> Iterator[_Rows]:
-        """The rows of groups as they are now, given a changed row of each."""
-        if not at:
-            return
-        chosen = np.array(at, np.int64)
-        index = store.index(tuple(range(self.node.keys)))
-        found = index.groups([columns[k][chosen] for k in range(self.node.keys)], len(at))
-        left, rows = present(store, *index.expand(found, index.matches(found)))
-        table = [store.table.column_at(rows, k) for k in range(len(store.schema))]
-        members = self._members(store.schema, table, len(rows))
-        counted = self.node.bag and store.weights is not None
-        weights = store.weights[rows].tolist() if counted and store.weights is not None else [1] * len(rows)
-        starts = np.searchsorted(left, np.arange(len(at) + 1)).tolist()
-        for start, end in pairwise(starts):
-            counts: _Rows = Counter()  # rows may be alike in the columns that the function reads
-            for member, weight in zip(members[start:end], weights[start:end], strict=True):
-                counts[member] += weight
-            yield counts
-
-    def _before(self, now: SortedRows | _Rows, change: _Rows) -> SortedRows:
-        """The rows of a group before a change, with their values."""
-        if isinstance(now, SortedRows):
-            return now
-        now.subtract(change)
-        return with_values(self.function, now)
 
 
 def with_values(function: RowFunction, rows: _Rows) -> SortedRows:

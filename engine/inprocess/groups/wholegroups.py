@@ -11,8 +11,10 @@ Where too few rows are left, the group is read again.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,11 +23,12 @@ from ... import thresholds
 from ...circuit import Aggregate
 from ...interrupt import immediate
 from ...operators.group import First
-from ...schema import Array, Column, Kind, RowFault, Schema, fault_message
+from ...schema import Array, Column, RowFault, Schema, fault_message
 from ...sortedrows import Falling
 from ..storage.batch import Batch
 from ..storage.interner import Values, decode_rows
 from ..storage.table import RowTable
+from .orderedcolumns import in_order
 
 Row = tuple[Any, ...]
 
@@ -70,7 +73,7 @@ class Whole:
         """Nothing is kept."""
 
     def listed(self, groups: Array, *, ordered: bool = False) -> list[list[Row]]:
-        """The rows of groups, each as often as it is there; `ordered`, if they are many numbers, by their
+        """The rows of groups, each as often as it is there; `ordered`, if they are many, by their
         columns: to sort the rows of a large group as tuples takes longer than all else."""
         rows, starts = self.members.of(groups)
         if self.bag:
@@ -80,8 +83,7 @@ class Whole:
         table, schema = self.members.table, self.members.schema
         columns = [table.column_at(rows, k) for k in self.one.columns]
         types = [schema[k] for k in self.one.columns]
-        numbers = all(column.kind is not Kind.OBJECT for column in types)
-        many = ordered and numbers and len(rows) >= thresholds.SORTED_COLUMNS
+        many = ordered and len(rows) >= thresholds.SORTED_COLUMNS
         if many:
             keys = [self.values.order_keys(c, a) for c, a in zip(types, columns, strict=True)]
             places = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
@@ -110,11 +112,13 @@ class Whole:
 
 @dataclass(slots=True)
 class _Kept:
-    """The first rows of a group, with their keys, in order; `whole`: all of its rows."""
+    """The first rows of a group, with their keys, in order, about as many as there is `room` for; `whole`:
+    all of its rows."""
 
     keys: list[Any]
     rows: list[Row]
     whole: bool
+    room: int
 
 
 class FirstRows:
@@ -148,10 +152,11 @@ class FirstRows:
         read: dict[int, list[Row]] = {}
         if new:
             few = len(new) <= thresholds.FIRST_SPARE
-            for at, rows in zip(new, self._whole.listed(groups[new]), strict=True):
-                read[listed[at]] = self._taken(listed[at], rows, few)
-        most = self._first.most
-        firsts = [read[g] if g in read else self._kept[g].rows[:most] for g in listed]
+            large = thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE)
+            for at, (rows, size) in zip(new, self._read(groups[new]), strict=True):
+                group = listed[at]
+                read[group] = rows if size <= large else self._taken(group, rows, size)
+        firsts = [read[g] if g in read else self._firsts(self._kept[g]) for g in listed]
         return self._whole.made(groups, [sorted(rows) for rows in firsts])
 
     def keep(self, groups: Array) -> None:
@@ -162,23 +167,74 @@ class FirstRows:
         key = self._first.key(row)
         return Falling(key) if self._first.last else key
 
-    def _taken(self, group: int, rows: list[Row], few: bool) -> list[Row]:
-        """The first rows of a large group, which are kept from now on; all rows of another group, or of one
-        with a row without a key, for which the function fails, too. Unless `few` groups are read, only much
-        larger ones are large."""
-        if len(rows) <= thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE):
-            return rows
-        take = nlargest if self._first.last else nsmallest
-        try:
-            with immediate():
-                first = take(self._room, rows, key=self._first.key)
-                keys = [self._key(row) for row in first]
-        except MemoryError:
-            raise
-        except Exception:
-            return rows
-        self._kept[group] = _Kept(keys, first, len(first) == len(rows))
-        return first[: self._first.most]
+    def _read(self, groups: Array) -> Iterator[tuple[list[Row], int]]:
+        """Rows of groups, all or only the first of an order of columns, more than matter, and how many there
+        are."""
+        whole, orders = self._whole, self._first.orders
+        if orders is None:
+            yield from ((rows, len(rows)) for rows in whole.listed(groups))
+            return
+        schema, places = whole.members.schema, whole.one.columns
+        rows, starts = whole.members.of(groups)
+        columns = {k: whole.members.table.column_at(rows, k) for k in places}
+        sizes = np.diff(starts, append=len(rows))
+        order, _, _ = in_order(
+            whole.values, schema, columns, np.repeat(np.arange(len(groups)), sizes), places, orders
+        )
+        first = np.arange(len(rows)) - np.repeat(starts, sizes) < self._room
+        chosen, counts = order[first], np.minimum(sizes, self._room)
+        times = whole.members.times(rows[chosen]) if whole.bag else np.ones(len(chosen), np.int64)
+        types = [schema[k] for k in places]
+        listed = decode_rows(whole.values, types, [columns[k][chosen] for k in places], len(chosen))
+        parts = zip(listed, times.tolist(), strict=True)
+        for count, size in zip(counts.tolist(), sizes.tolist(), strict=True):
+            found = [row for row, often in islice(parts, count) for _ in range(often)]
+            yield found, len(found) if count == size else len(found) + size - count
+
+    def _taken(self, group: int, rows: list[Row], size: int) -> list[Row]:
+        """The first rows of a large group of so many, at least, which are kept from now on; all rows of one
+        with a row without a key, for which the function fails, too. `rows` are all, or begin the order."""
+        take, most = nlargest if self._first.last else nsmallest, self._first.most
+        while True:
+            room = 2 * most + thresholds.FIRST_SPARE
+            try:
+                with immediate():
+                    first = take(room, rows, key=self._first.key)
+                    kept = _Kept([self._key(row) for row in first], first, len(first) >= size, room)
+            except MemoryError:
+                raise
+            except Exception:
+                return rows
+            end = self._end(kept)
+            if end is not None:
+                break
+            if len(rows) < size:  # many are equal
+                (rows,) = self._whole.listed(np.array([group], np.int64))
+                size = len(rows)
+            most = room
+        self._kept[group] = kept
+        return first[:end]
+
+    def _firsts(self, kept: _Kept) -> list[Row]:
+        """The rows that matter."""
+        return kept.rows[: self._end(kept)]
+
+    def _end(self, kept: _Kept) -> int | None:
+        """How many of the rows that are kept matter; None: perhaps others do, too."""
+        most, keys = self._first.most, kept.keys
+        match self._first.counts:
+            case "row_number":
+                end, more = min(most, len(keys)), len(keys) < most
+            case "rank":
+                end = bisect_right(keys, keys[most - 1][0], key=_order) if len(keys) >= most else len(keys)
+                more = end == len(keys)
+            case _:
+                end = 0
+                for _ in range(most):
+                    if end < len(keys):
+                        end = bisect_right(keys, keys[end][0], key=_order)
+                more = end == len(keys)
+        return None if more and not kept.whole else end
 
     def _changed(self, kept: _Kept, row: Row, weight: int) -> bool:
         """Brings what is kept up to date with rows that come or go; False: the group is to be read again."""
@@ -191,15 +247,19 @@ class FirstRows:
         if not kept.whole and (not keys or keys[-1] < key):
             return bool(keys)
         if weight > 0:
-            at, count = bisect_right(keys, key), min(weight, 2 * self._room)
+            at, count = bisect_right(keys, key), min(weight, 2 * kept.room)
             keys[at:at], kept.rows[at:at] = [key] * count, [row] * count
-            if weight > count or len(keys) > 2 * self._room:
-                del keys[self._room :], kept.rows[self._room :]
+            if weight > count or len(keys) > 2 * kept.room:
+                del keys[kept.room :], kept.rows[kept.room :]
                 kept.whole = False
-            return True
+            return self._end(kept) is not None
         at, end = bisect_left(keys, key), bisect_right(keys, key)
         gone = min(-weight, end - at)
         if gone < -weight and (kept.whole or end < len(keys)):
             return False
         del keys[at : at + gone], kept.rows[at : at + gone]
-        return kept.whole or len(keys) >= self._first.most > 0
+        return self._end(kept) is not None
+
+
+def _order(key: Any) -> Any:
+    return key[0]

@@ -14,11 +14,13 @@ import numpy as np
 
 from ... import thresholds
 from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
+from ...sortedrows import ColumnOrder
 from .batch import Batch
 from .marks import Bools, Marks
 from .threadpool import building
 from .unread import Unread, is_unread, read_later
 
+_RISING = ColumnOrder()
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 _MOST_CODINGS = 256  # schemas whose functions are kept
@@ -342,8 +344,12 @@ class Values:
             return self.encode_column(column, codes.tolist(), len(codes))
         return codes
 
-    def order_keys(self, column: Column, codes: Array) -> Array:
-        """Int64s that sort as the values of the column do."""
+    def order_keys(self, column: Column, codes: Array, order: ColumnOrder = _RISING) -> Array:
+        """Int64s that sort as the values of the column are ordered."""
+        keys = self._order_keys(column, codes, order.key)
+        return ~keys if order.falls else keys
+
+    def _order_keys(self, column: Column, codes: Array, key: Callable[[Any], Any] | None) -> Array:
         if column.kind is Kind.FLOAT:
             keys = np.where(codes < 0, codes ^ np.int64(0x7FFFFFFFFFFFFFFF), codes)
             keys[codes == NAN_BITS] = np.iinfo(np.int64).max
@@ -353,9 +359,8 @@ class Values:
             unique, inverse = np.unique(codes, return_inverse=True)
             values = self.decode_column(column, unique)
             rank = np.empty(len(unique), np.int64)
-            rank[np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)] = np.arange(
-                len(values)
-            )
+            made = values if key is None else list(map(key, values))
+            rank[np.array(sorted(range(len(made)), key=made.__getitem__), np.int64)] = np.arange(len(made))
             return rank[inverse]
         return codes
 
