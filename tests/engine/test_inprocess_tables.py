@@ -18,7 +18,7 @@ from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import interner, sweep
 from ddlog.engine.inprocess.storage import rows as rows_module
 from ddlog.engine.inprocess.storage import table as table_module
-from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate, few_rows
+from ddlog.engine.inprocess.storage.batch import Batch, Gathering, concat, consolidate, few_rows
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
 from ddlog.engine.inprocess.storage.layout import PackedField, PackedLayout, fit
 from ddlog.engine.inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
@@ -384,6 +384,16 @@ def test_a_gathering_is_the_sum_of_its_batches(parts: list[list[tuple[tuple[int,
     rows = zip(*(c.tolist() for c in held.columns), strict=True)
     got = dict(zip(rows, held.weight_array().tolist(), strict=True))
     assert got == {row: weight for row, weight in total.items() if weight}
+
+
+@pytest.mark.parametrize("length", [1, thresholds.FEW_ROWS])
+def test_rows_have_their_times_in_the_sum_of_batches(length: int) -> None:
+    """Workers send each other the sum of what the rules of an iteration derive."""
+    parts = [Batch((np.arange(length),), length, None, times) for times in (np.full(length, 7), None)]
+    times = concat(parts, 1).times
+    assert times is not None and times.tolist() == [7] * length + [-1] * length
+    timed = concat(parts[:1] * 2, 1).times
+    assert timed is not None and timed.tolist() == [7] * 2 * length
 
 
 def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:
