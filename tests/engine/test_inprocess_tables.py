@@ -415,10 +415,14 @@ def test_rows_of_a_table_are_found_while_it_is_numbered_in_parts(
     rng, spans = random.Random(arity), [(0, 4), (0, 40), (-9, 9), (0, 1 << 30), (-(1 << 63), 1 << 63)]
     for _ in range(100):
         kind, rows = rng.choice([GrowingSet, Store]), dict[tuple[int, ...], int]()
-        table = kind(SCHEMA[:1] * arity).table
+        held = kind(SCHEMA[:1] * arity)
+        table = held.table
         for _ in range(rng.randrange(4, 40)):
             act = rng.random()
-            if act < 0.15:
+            if act < 0.05 and kind is GrowingSet:
+                by = (rng.randrange(arity),)
+                held.indexes[by] = RowIndex(table, by, range(table.size))
+            elif act < 0.15:
                 low, top = rng.choice(spans[: rng.choice([3, 4, 5])])
                 count = rng.randrange(1, 60)
                 new = [tuple(rng.randrange(low, top) for _ in range(arity)) for _ in range(count)]
@@ -431,6 +435,7 @@ def test_rows_of_a_table_are_found_while_it_is_numbered_in_parts(
             elif act < 0.2:
                 kept = rng.randrange(len(rows) + 1)
                 table.truncate(kept)
+                held.indexes.clear()
                 rows = {row: at for row, at in rows.items() if at < kept}
             else:
                 asked = [*rng.choices([*rows, (1,) * arity], k=2), (rng.randrange(50),) * arity]
