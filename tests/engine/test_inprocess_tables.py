@@ -348,6 +348,27 @@ def test_new_rows_have_the_columns_of_their_batch_or_of_the_table(
         store.commit()
 
 
+@pytest.mark.parametrize("first", [0, 20])
+@pytest.mark.parametrize("one_by_one", [0, 99])
+@pytest.mark.parametrize("weights", [None, -1, 2])
+def test_counted_rows_are_taken_back(
+    first: int, one_by_one: int, weights: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thresholds, "ROWS_ONE_BY_ONE", one_by_one)
+    store = Store(SCHEMA[:1])
+    batches = [
+        Batch((np.arange(start, stop),), stop - start, w if w is None else np.full(stop - start, w))
+        for start, stop, w in ((0, first, None), (20, 40, None), (10, 30, weights))
+    ]
+    store.add_counted(batches[0], as_set=False)
+    store.commit()
+    for batch in batches[1:]:
+        store.add_counted(batch, as_set=False)
+    store.rollback()
+    assert list(store.batch().rows()) == [(row,) for row in range(first)]
+    assert store.present == first and store.batch().weight_list() == [1] * first
+
+
 def test_rows_that_come_and_go_are_forgotten_in_the_end() -> None:
     store = Store(SCHEMA)
     for start in range(0, 40_000, 4_000):
