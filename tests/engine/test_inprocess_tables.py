@@ -18,7 +18,7 @@ from ddlog.engine.inprocess.recursion.growingset import GrowingSet
 from ddlog.engine.inprocess.storage import interner, sweep
 from ddlog.engine.inprocess.storage import rows as rows_module
 from ddlog.engine.inprocess.storage import table as table_module
-from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate, few_rows
+from ddlog.engine.inprocess.storage.batch import Batch, Gathering, concat, consolidate, few_rows
 from ddlog.engine.inprocess.storage.interner import Values, decode_each, encode_each, encode_rows
 from ddlog.engine.inprocess.storage.layout import PackedField, PackedLayout, fit
 from ddlog.engine.inprocess.storage.rows import ArrayDelta, ArrayRows, LaterDelta
@@ -348,6 +348,27 @@ def test_new_rows_have_the_columns_of_their_batch_or_of_the_table(
         store.commit()
 
 
+@pytest.mark.parametrize("first", [0, 20])
+@pytest.mark.parametrize("one_by_one", [0, 99])
+@pytest.mark.parametrize("weights", [None, -1, 2])
+def test_counted_rows_are_taken_back(
+    first: int, one_by_one: int, weights: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thresholds, "ROWS_ONE_BY_ONE", one_by_one)
+    store = Store(SCHEMA[:1])
+    batches = [
+        Batch((np.arange(start, stop),), stop - start, w if w is None else np.full(stop - start, w))
+        for start, stop, w in ((0, first, None), (20, 40, None), (10, 30, weights))
+    ]
+    store.add_counted(batches[0], as_set=False)
+    store.commit()
+    for batch in batches[1:]:
+        store.add_counted(batch, as_set=False)
+    store.rollback()
+    assert list(store.batch().rows()) == [(row,) for row in range(first)]
+    assert store.present == first and store.batch().weight_list() == [1] * first
+
+
 def test_rows_that_come_and_go_are_forgotten_in_the_end() -> None:
     store = Store(SCHEMA)
     for start in range(0, 40_000, 4_000):
@@ -386,6 +407,16 @@ def test_a_gathering_is_the_sum_of_its_batches(parts: list[list[tuple[tuple[int,
     assert got == {row: weight for row, weight in total.items() if weight}
 
 
+@pytest.mark.parametrize("length", [1, thresholds.FEW_ROWS])
+def test_rows_have_their_times_in_the_sum_of_batches(length: int) -> None:
+    """Workers send each other the sum of what the rules of an iteration derive."""
+    parts = [Batch((np.arange(length),), length, None, times) for times in (np.full(length, 7), None)]
+    times = concat(parts, 1).times
+    assert times is not None and times.tolist() == [7] * length + [-1] * length
+    timed = concat(parts[:1] * 2, 1).times
+    assert timed is not None and timed.tolist() == [7] * 2 * length
+
+
 def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:
     gathering = Gathering(1, room=100)
     for _ in range(1000):
@@ -405,10 +436,14 @@ def test_rows_of_a_table_are_found_while_it_is_numbered_in_parts(
     rng, spans = random.Random(arity), [(0, 4), (0, 40), (-9, 9), (0, 1 << 30), (-(1 << 63), 1 << 63)]
     for _ in range(100):
         kind, rows = rng.choice([GrowingSet, Store]), dict[tuple[int, ...], int]()
-        table = kind(SCHEMA[:1] * arity).table
+        held = kind(SCHEMA[:1] * arity)
+        table = held.table
         for _ in range(rng.randrange(4, 40)):
             act = rng.random()
-            if act < 0.15:
+            if act < 0.05 and kind is GrowingSet:
+                by = (rng.randrange(arity),)
+                held.indexes[by] = RowIndex(table, by, range(table.size))
+            elif act < 0.15:
                 low, top = rng.choice(spans[: rng.choice([3, 4, 5])])
                 count = rng.randrange(1, 60)
                 new = [tuple(rng.randrange(low, top) for _ in range(arity)) for _ in range(count)]
@@ -421,6 +456,7 @@ def test_rows_of_a_table_are_found_while_it_is_numbered_in_parts(
             elif act < 0.2:
                 kept = rng.randrange(len(rows) + 1)
                 table.truncate(kept)
+                held.indexes.clear()
                 rows = {row: at for row, at in rows.items() if at < kept}
             else:
                 asked = [*rng.choices([*rows, (1,) * arity], k=2), (rng.randrange(50),) * arity]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -241,6 +242,11 @@ def of_paths(draw: Any) -> tuple[Circuit, bool]:
     elif draw(st.booleans()):
         changed = True
         rules.insert(1, [named("x", "x"), named("x", "x")])
+    return recursion(width, rules), changed
+
+
+def recursion(width: int, rules: list[list[Any]]) -> Circuit:
+    """A circuit with a recursion: each rule is the names of its output and of its terms."""
     columns = schema(width)
     body = Builder([c.Variable("R", columns), c.Import(0, columns), c.Import(1, columns)])
     for output, *factors in rules:
@@ -250,7 +256,31 @@ def of_paths(draw: Any) -> tuple[Circuit, bool]:
     total = body.add(c.Sum(tuple(range(1, len(body.nodes))), columns))
     fixpoint = c.Fixpoint(Circuit((*body.nodes, c.Distinct(total, columns))), (("R", total + 1),))
     inputs = c.Input("E", columns), c.Input("F", columns, multiset=True)
-    return Circuit((*inputs, fixpoint, c.FixpointResult(2, "R", columns), c.Output("R", 3, columns))), changed
+    return Circuit((*inputs, fixpoint, c.FixpointResult(2, "R", columns), c.Output("R", 3, columns)))
+
+
+@pytest.mark.parametrize(
+    "rules, linear",
+    [
+        ("xx xy yx", False),  # cycles of two steps
+        ("xgyg xgag agyg", False),
+        ("xuzw xuyv yvzw, xuzw xuyv vyzw", False),  # paths that meet in two ways
+        ("xuzw xuyv vyzw, xuzw wzux", True),
+        ("xuzw xuyv vyzw, xuzw zwxu", False),
+        ("xzg xyg yzg, xzg yzg xyg", True),
+    ],
+)
+def test_only_transitive_rules_become_linear(rules: str, linear: bool) -> None:
+    """With a letter for a variable, the output of each rule stands before its terms."""
+    listed = [[*map(list, rule.split())] for rule in rules.split(", ")]
+    width = len(listed[0][0])
+    circuit = recursion(width, listed)
+    made = make_linear(circuit)
+    assert (len(made.nodes) > len(circuit.nodes)) == linear
+    chosen = Random(7)
+    for _ in range(20):
+        edges = {tuple(chosen.choices(range(2 if width > 2 else 4), k=width)): 1 for _ in range(5)}
+        assert evaluate(made, {"E": edges, "F": {}}) == evaluate(circuit, {"E": edges, "F": {}})
 
 
 @trying(100)
