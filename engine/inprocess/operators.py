@@ -194,10 +194,6 @@ class EpochOperators:
                 nets[place] = held[1]
         return nets
 
-    def gathered(self, at: int, arity: int) -> Gathering:
-        """A sum for the rows of a join, so far empty."""
-        return Gathering(arity)
-
     def views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
     ) -> list[View | None]:
