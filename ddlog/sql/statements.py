@@ -143,12 +143,6 @@ class ModuleTranslation:
         written = self.written | own
         return ["" if names.count(name) > 1 else written.get(name, name) for name in names]
 
-    def failed(self, node: Expression) -> None:
-        """Notes that a statement has errors: what it would declare is known, but not what it is."""
-        if isinstance(node, sql.Create) and node.this is not None:
-            table = node.this.this if isinstance(node.this, sql.Schema) else node.this
-            self.broken.add(qualified(table))
-
     def _name(self, node: Expression, what: str) -> tuple[str, str]:
         """The name of a table or a view, and of its relation."""
         table = node.this if isinstance(node, sql.Schema) else node
