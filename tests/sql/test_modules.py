@@ -60,6 +60,13 @@ def test_the_examples_of_the_document(
         assert [tuple(row) for row in session["Dear"].stored] == [("pot",)]
 
 
+def test_facts_have_the_defaults_of_columns() -> None:
+    text = "CREATE TABLE t (a INTEGER, b INTEGER DEFAULT 3); INSERT INTO t (a) VALUES (1), (DEFAULT);"
+    view = "CREATE VIEW v AS SELECT sum(b) + max(a) AS n FROM t;"
+    with compile_source(Source("t.sql", text + view)).session() as session:
+        assert [repr(tuple(row)) for row in session["V"].stored] == ["(Some(x=7),)"]
+
+
 def test_a_program_is_attached(tmp_path: Path) -> None:
     edges = "typedef Tint = Red | Blue\ninput relation Edge(x: u32, y: Option<u8>, v: Tint)"
     (tmp_path / "graph.dl").write_text(f"{edges}\nrelation Reach(x: u32)\nReach(x) :- Edge(.x = x).\n")
