@@ -312,7 +312,9 @@ class SqlOutput:
         view, `key` the primary key of a row `x`."""
         role, kind = kind.split() if " " in kind else ("internal", kind)
         fields = tuple(
-            ast.Field(c.field, written_type(c.written), titled(c.field, c.title), NOWHERE)
+            ast.Field(
+                c.field, written_type(c.written), titled(c.field, c.title, c.type.kind == "json"), NOWHERE
+            )
             for c in relation.columns
         )
         said, value = ("original", string(original)) if original else ("made", None)
