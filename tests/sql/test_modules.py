@@ -75,7 +75,7 @@ def test_files_of_json_have_any_json_in_columns_of_json(tmp_path: Path) -> None:
         '{"id": 4}',
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(rows))
-    text = 'CREATE TABLE t (id INTEGER, "J" JSON); CREATE VIEW v AS SELECT coalesce("J", '0') AS j FROM t;'
+    text = 'CREATE TABLE t (id INTEGER, "J" JSON); CREATE VIEW v AS SELECT coalesce("J", \'0\') AS j FROM t;'
     with compile_source(Source("t.sql", text)).session() as session:
         session.load(tmp_path)
         session.commit()
