@@ -38,7 +38,7 @@ class SqlColumn:
     wrapped: bool = False
     read: str = ""
     title: str = ""
-    default: Expression | None = field(default=None, compare=False)
+    default: Expression | None = None
 
     @property
     def written(self) -> str:

@@ -196,8 +196,9 @@ def _declared(part: Sequence[Token]) -> str:
         return ""
     at += 3 * (words[at : at + 3] == ["IF", "NOT", "EXISTS"])
     names = [token.text.lower() for token in part[at : at + 3 : 2]]
-    is_in_schema = words[at + 1 : at + 2] == ["."] and names[0] not in ("main", "public")
-    return ".".join(names) if is_in_schema else names[words[at + 1 : at + 2] == ["."]] if names else ""
+    if words[at + 1 : at + 2] != ["."]:
+        return names[0] if names else ""
+    return names[-1] if names[0] in ("main", "public") else ".".join(names)
 
 
 def _unread(
