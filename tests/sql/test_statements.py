@@ -41,6 +41,8 @@ STATEMENTS = (
     "INSERT INTO k (s, id) SELECT 'q', coalesce(max(id), 0) + ? FROM k",
     "INSERT INTO b SELECT n, t FROM v",
     "INSERT INTO b VALUES (?, DEFAULT), (DEFAULT, ?)",
+    "INSERT INTO b (a) VALUES (?)",
+    "INSERT INTO k (id) VALUES (?)",
     "INSERT INTO b BY NAME SELECT ? AS a",
     "UPDATE k SET a = DEFAULT, s = DEFAULT WHERE {}",
     "UPDATE k SET a = a + 1, s = s || 'x' WHERE {}",
