@@ -143,7 +143,7 @@ def _serde(
     for attribute in attributes:
         for setting, value in serde_settings(attribute):
             if setting in _CONVERSIONS:
-                if setting != "with" or value is None or not is_nested(value):
+                if setting != "with" or value is None or not (value == "raw_json" or is_nested(value)):
                     yield errors.attributes.SerdeFunction(span=attribute.span, setting=f'{setting}="{value}"')
             elif setting == "rename_all" and value is not None and value not in RULES:
                 yield errors.attributes.NoRenamingRule(span=attribute.span, rule=value)

@@ -48,7 +48,7 @@ def json_field(field: syntax.Field, rule: str = "") -> JsonField:
     """The form of a field in JSON: `rust="serde(...)"` and `deserialize_from_array=f()`. Without a name of
     its own it has one by a rule of `rename_all`."""
     name, optional, key = renamed_field(field.name, rule), False, None
-    flatten = nested = False
+    flatten = nested = raw = False
     for attribute in field.attributes:
         for setting, value in serde_settings(attribute):
             match setting, value:
@@ -60,10 +60,12 @@ def json_field(field: syntax.Field, rule: str = "") -> JsonField:
                     flatten = True
                 case "with", str() if is_nested(value):
                     nested = True
+                case "with", "raw_json":
+                    raw = True
         match attribute:
             case syntax.Attribute("deserialize_from_array", syntax.Call(syntax.Name(function), (), _)):
                 key = KeyOf(function)
-    return JsonField(name, optional, key, flatten, nested)
+    return JsonField(name, optional, key, flatten, nested, raw)
 
 
 def is_nested(module: str) -> bool:

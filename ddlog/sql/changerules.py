@@ -30,9 +30,9 @@ from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces, are
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator, qualified
 from .rules import NamedRows, SqlBody, SqlColumn, SqlOutput, SqlRelation
-from .statements import ModuleTranslation, given_names
+from .statements import ModuleTranslation, given_names, is_default
 from .translate import translate
-from .types import INTEGER, INTERVAL, NULL, STRUCTS, SqlValue, null
+from .types import INTEGER, INTERVAL, STRUCTS, SqlValue, null
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -191,14 +191,13 @@ class StatementTranslation(ModuleTranslation):
     def _insertion(self, node: sql.Insert) -> SqlStatement:
         into = node.this.this if isinstance(node.this, sql.Schema) else node.this
         source = self._target(into)
+        named = isinstance(node.this, sql.Schema)
+        names = [each.name.lower() for each in node.this.expressions] if named else source.names
+        if isinstance(node.expression, sql.Values):
+            self.write_defaults(node.expression, names, source)
         query = self._inserted(node)
-        names: Sequence[str] = source.names
-        if isinstance(node.this, sql.Schema):
-            names = [each.name.lower() for each in node.this.expressions]
-        elif node.args.get("by_name"):
+        if not named and (node.args.get("by_name") or node.args.get("default")):
             names = query.names
-        elif node.args.get("default"):
-            names = ()
         for name in names:
             self._column_of(source, name, node.this)
         twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
@@ -230,11 +229,11 @@ class StatementTranslation(ModuleTranslation):
         node: Expression,
     ) -> list[SqlValue]:
         """A row of a table: the values that are given, brought to the types of its columns, and of the other
-        columns those of another row, or NULL."""
+        columns those of another row, or their defaults."""
         for name in given:
             self._column_of(source, name, node)
         return [
-            self.brought(given.get(each.name, others.get(each.name, null(NULL))), each, node)
+            self.brought(given.get(each.name) or others.get(each.name) or self.default(each), each, node)
             for each in source.relation.columns
         ]
 
@@ -264,9 +263,6 @@ class StatementTranslation(ModuleTranslation):
         if query is None:
             self.places.wrong("an INSERT needs VALUES or a query", node)
         if isinstance(query, sql.Values):
-            for each in list(query.find_all(sql.Column, sql.Var)):
-                if each.name.upper() == "DEFAULT" and not each.text("table"):
-                    each.replace(sql.Null())
             return self._translator.rows_of(query, self._names, None)
         if node.args.get("with_") is not None:
             query.set("with_", node.args["with_"])
@@ -308,8 +304,10 @@ class StatementTranslation(ModuleTranslation):
             self._column_of(source, name, each.this)
             if name in changed:
                 self.places.wrong(f"the column `{name}` is set twice", each)
-            is_default = isinstance(each.expression, sql.Column) and each.expression.name.upper() == "DEFAULT"
-            changed[name] = sql.Null() if is_default else each.expression
+            column = next(column for column in source.relation.columns if column.name == name)
+            changed[name] = each.expression
+            if is_default(each.expression):
+                changed[name] = (column.default or sql.Null()).copy()
         condition = node.args.get("where")
         asked = select(
             [*columns(table, source.names), *changed.values()],

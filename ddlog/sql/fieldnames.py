@@ -39,9 +39,10 @@ def field_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def titled(field: str, title: str) -> tuple[Attribute, ...]:
-    """The attribute of a field that has another name in files, if it has one."""
-    if title in ("", field):
-        return ()
-    written = title.replace("\\", r"\\").replace('"', r"\"")
-    return (Attribute("rust", string(f'serde(rename="{written}")'), NOWHERE),)
+def titled(field: str, title: str, is_json: bool = False) -> tuple[Attribute, ...]:
+    """The attribute of a field that has another name in files, or any JSON there; none of another one."""
+    settings = ['with="raw_json"'] if is_json else []
+    if title not in ("", field):
+        written = title.replace("\\", r"\\").replace('"', r"\"")
+        settings.append(f'rename="{written}"')
+    return (Attribute("rust", string(f"serde({', '.join(settings)})"), NOWHERE),) if settings else ()

@@ -29,6 +29,8 @@ _WORDS = {
     "EMIT": "leave out EMIT: a view has its rows after each commit, and the changes of each",
     **dict.fromkeys(("LATENESS", "WATERMARK"), _LATE),
     **dict.fromkeys(("TUMBLING", "HOPPING"), f"{_WINDOW} and GROUP BY window_start, window_end"),
+    "MATCH_CONDITION": "write ASOF LEFT JOIN t ON a.key = t.key AND a.time >= t.time",
+    "DESCRIPTOR": _WINDOW,
     "CUMULATE": "there are TUMBLE and HOP",
     "SESSION": "number sessions by a SUM over LAG of their times",
     "MUTUALLY": "write WITH RECURSIVE, a query for each relation",
@@ -57,6 +59,10 @@ _FUNCTIONS = {
 """By their names."""
 
 
+_TYPES = dict.fromkeys(("SERIAL", "BIGSERIAL", "SMALLSERIAL"), "write INTEGER: rows come with their numbers")
+"""By their names."""
+
+
 def instead(words: Sequence[str]) -> str:
     """The help for a statement with these words, in capitals, that is not understood; empty if there is
     none."""
@@ -67,3 +73,8 @@ def instead(words: Sequence[str]) -> str:
 def function_instead(name: str) -> str:
     """The help for a function of another engine; empty for other names."""
     return _FUNCTIONS.get(name.upper(), "")
+
+
+def type_instead(name: str) -> str:
+    """The help for a type of another engine; empty for other names."""
+    return _TYPES.get(name.upper(), "")

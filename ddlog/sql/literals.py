@@ -160,7 +160,8 @@ def readable(relations: Mapping[str, Relation]) -> list[Relation]:
 
 
 def plain_insert(shape: str, relations: Mapping[str, Relation]) -> PlainInsert | None:
-    """The INSERT of a shape into one of the relations, by their names in SQL; None for anything else."""
+    """The INSERT of a shape into one of the relations, by their names in SQL; None for anything else, as for
+    one that leaves a column to its default."""
     found = _INSERT.match(shape)
     relation = relations.get(found["table"].strip('"').lower()) if found else None
     if found is None or relation is None or relation.role != "input" or relation.constructor is None:
@@ -176,6 +177,13 @@ def plain_insert(shape: str, relations: Mapping[str, Relation]) -> PlainInsert |
         return None
     cells = tuple(each[0] + MARK if each[0] == "-" else each.upper() for row in rows for each in row)
     places = tuple(given.index(each) if each in given else -1 for each in names)
+    origins = relation.span.source.origins
+    declared = None if origins is None else origins.tables.get(relation.name)
+    if declared is not None and any(
+        at == -1 and column.default is not None
+        for at, column in zip(places, declared.relation.columns, strict=True)
+    ):
+        return None
     return PlainInsert(relation, cells, len(given), places)
 
 

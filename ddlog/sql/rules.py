@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .. import syntax as ast
 from ..errors.origins import MadeRelation, SqlMeaning, SqlPlace
@@ -18,6 +18,9 @@ from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, place
 from .fieldnames import titled
 from .types import SqlType, SqlValue, variables_in
 
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
 
 
@@ -25,7 +28,8 @@ _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", 
 class SqlColumn:
     """A column of a relation. `name` is that of SQL, `field` that of the relation; `wrapped`: the relation
     has the type of a table, and not the plain one. `read` is a template of the plain value of one of another
-    type. `title` is its name in files, if it is not the field's."""
+    type. `title` is its name in files, if it is not the field's. An INSERT that does not name the column
+    gives it the `default`, or NULL."""
 
     name: str
     field: str
@@ -34,6 +38,7 @@ class SqlColumn:
     wrapped: bool = False
     read: str = ""
     title: str = ""
+    default: Expression | None = None
 
     @property
     def written(self) -> str:
@@ -307,7 +312,9 @@ class SqlOutput:
         view, `key` the primary key of a row `x`."""
         role, kind = kind.split() if " " in kind else ("internal", kind)
         fields = tuple(
-            ast.Field(c.field, written_type(c.written), titled(c.field, c.title), NOWHERE)
+            ast.Field(
+                c.field, written_type(c.written), titled(c.field, c.title, c.type.kind == "json"), NOWHERE
+            )
             for c in relation.columns
         )
         said, value = ("original", string(original)) if original else ("made", None)

@@ -13,7 +13,7 @@ from ..errors.nearest import meant, nearest
 from ..syntax import Expr
 from ..syntax.templates import items, tree
 from . import conversions as c
-from .foreign import function_instead
+from .foreign import function_instead, type_instead
 from .moments import present_of
 from .places import SqlPlaces
 from .scopes import QueryScope
@@ -435,7 +435,9 @@ def type_of(node: sql.DataType, places: SqlPlaces) -> SqlType:
     found = places.dialect.types.get(name)
     if found is None:
         written, known = places.written(node), (*places.dialect.types, "INTEGER", "REAL", "STRING")
-        places.refuse(f"the type {written}", node, meant(nearest(written.upper(), known)))
+        places.refuse(
+            f"the type {written}", node, type_instead(written) or meant(nearest(written.upper(), known))
+        )
     if sizes not in ([], [6]) and found.kind in ("timestamp", "timestamptz", "time"):
         places.refuse(f"the type {places.written(node)}", node, "moments are of microseconds")
     return replace(found)

@@ -23,6 +23,7 @@ from .fieldnames import field_names
 from .literals import readable
 from .merge import select
 from .moments import NAME as CLOCK
+from .moments import reads_clock
 from .places import SqlError, SqlPlaces
 from .queries import QueryNames, SqlQuery, Translator, qualified
 from .rules import NamedRows, SqlColumn, SqlOutput, SqlRelation
@@ -143,12 +144,6 @@ class ModuleTranslation:
         written = self.written | own
         return ["" if names.count(name) > 1 else written.get(name, name) for name in names]
 
-    def failed(self, node: Expression) -> None:
-        """Notes that a statement has errors: what it would declare is known, but not what it is."""
-        if isinstance(node, sql.Create) and node.this is not None:
-            table = node.this.this if isinstance(node.this, sql.Schema) else node.this
-            self.broken.add(qualified(table))
-
     def _name(self, node: Expression, what: str) -> tuple[str, str]:
         """The name of a table or a view, and of its relation."""
         table = node.this if isinstance(node, sql.Schema) else node
@@ -213,6 +208,7 @@ class ModuleTranslation:
         if node.args.get("kind") is None:
             self.places.wrong(f"column `{node.name}` has no type", node)
         type, nullable, key = type_of(node.args["kind"], self.places), True, False
+        default: Expression | None = None
         for each in node.args.get("constraints") or ():
             match each.kind:
                 case sql.NotNullColumnConstraint():
@@ -223,9 +219,29 @@ class ModuleTranslation:
                     pass  # a constraint of the table
                 case sql.CheckColumnConstraint():
                     pass
+                case sql.DefaultColumnConstraint() if not reads_clock(each.kind.this):
+                    default = each.kind.this
+                case sql.DefaultColumnConstraint():
+                    why = "name the column in each INSERT, and give the moment"
+                    self.places.refuse(f"{self.places.written(each)[:40]}, which reads the clock,", each, why)
                 case _:
                     self.places.refuse(f"the constraint {self.places.written(each)[:40]}", node)
-        return SqlColumn(node.name.lower(), "", type, nullable, True), key
+        made = SqlColumn(node.name.lower(), "", type, nullable, True, default=default)
+        if default is not None:
+            self.brought(self.default(made), made, node)
+        return made, key
+
+    def default(self, column: SqlColumn) -> SqlValue:
+        """What a column has in a new row that gives it nothing. Raises SqlError."""
+        if column.default is None:
+            return null(NULL)
+        row = sql.Values(expressions=[column.default.copy()])
+        return (
+            Translator(self.places, self.output, None)
+            .rows_of(row, QueryNames({}), None)
+            .branches[0]
+            .values[0]
+        )
 
     def _constrain(self, table: Expression, names: list[str], node: Expression, column: str = "") -> None:
         """Notes a constraint of a table, or of a column of it."""
@@ -340,13 +356,14 @@ class ModuleTranslation:
         if not isinstance(node.expression, sql.Values):
             self.places.refuse("INSERT of a query", node.expression or node, "a view is kept up")
         translator = Translator(self.places, self.output, None)
+        self.write_defaults(node.expression, names, source)
         for row in translator.rows_of(node.expression, QueryNames(self.tables), None).branches:
             given = dict(zip(names, row.values, strict=False))
             if len(row.values) != len(names) or not set(names) <= set(source.names):
                 self.places.wrong(f"a row of `{name}` has the columns {', '.join(source.names)}", node)
             args = []
             for column in source.relation.columns:
-                brought = self.brought(given.get(column.name, null(NULL)), column, node)
+                brought = self.brought(given.get(column.name) or self.default(column), column, node)
                 if brought.nullable and not column.nullable:
                     self.places.wrong(f"column `{column.name}` must not be NULL", node)
                 args.append(c.outside(brought.optional() if column.nullable else brought))
@@ -354,6 +371,15 @@ class ModuleTranslation:
                 why = "it is there before the clock has a time: give the moment itself"
                 self.places.refuse("a fact that reads the clock", node.expression, why)
             self.output.rule(source.relation, args, row.body)
+
+    def write_defaults(self, rows: sql.Values, names: Sequence[str], source: NamedRows) -> None:
+        """Writes the default of a column for DEFAULT in rows that have values for columns of these names."""
+        defaults = {column.name: column.default for column in source.relation.columns}
+        for row in rows.expressions:
+            cells = row.expressions if isinstance(row, sql.Tuple) else [row]
+            for name, cell in zip(names, cells, strict=False):
+                if is_default(cell):
+                    cell.replace((defaults.get(name) or sql.Null()).copy())
 
     def brought(self, value: SqlValue, column: SqlColumn, node: Expression) -> SqlValue:
         """A value as one of the type of a column. Raises SqlError."""
@@ -366,6 +392,13 @@ class ModuleTranslation:
         if made is None:
             self.places.mistyped(f"column `{column.name}`", str(value.type), node)
         return made
+
+
+def is_default(node: Expression) -> bool:
+    """Whether an expression is the word DEFAULT."""
+    return (
+        isinstance(node, sql.Column | sql.Var) and node.name.upper() == "DEFAULT" and not node.text("table")
+    )
 
 
 def _used(node: Expression) -> frozenset[str] | None:

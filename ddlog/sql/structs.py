@@ -43,7 +43,9 @@ def _declarations(text: str, known: Collection[str]) -> list[syntax.TypeDecl]:
 
 def _declared(type: SqlType) -> syntax.TypeDecl:
     fields = tuple(
-        syntax.Field(made, written_type(f"Option<{part.outside}>"), titled(made, name), NOWHERE)
+        syntax.Field(
+            made, written_type(f"Option<{part.outside}>"), titled(made, name, part.kind == "json"), NOWHERE
+        )
         for made, name, part in zip(map(field_name, type.fields), type.fields, type.parts, strict=True)
     )
     made = syntax.ConstructorDecl(type.name, fields, (), NOWHERE)

@@ -110,6 +110,9 @@ def _translated(
             problems = _syntax(error, part, places, whole)
         except RecursionError:
             problems = [errors.SqlTooDeep(limit=DEEPEST, span=_reading(parser, places))]
+        name = _declared(part)
+        if name and name not in module.tables:
+            module.broken.add(name)
         words = [token.text.upper() for token in part]
         found += [_helped(replace(each, span=each.span or whole), words) for each in problems]
     found += module.finished()
@@ -185,6 +188,19 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield part
 
 
+def _declared(part: Sequence[Token]) -> str:
+    """The name of the table or the view that a statement declares, also one that is not SQL; or nothing."""
+    words = [token.text.upper() for token in part[:9]]
+    at = next((at + 1 for at, word in enumerate(words[:5]) if word in ("TABLE", "VIEW")), 0)
+    if words[0] not in ("CREATE", "DECLARE") or at == 0:
+        return ""
+    at += 3 * (words[at : at + 3] == ["IF", "NOT", "EXISTS"])
+    names = [token.text.lower() for token in part[at : at + 3 : 2]]
+    if words[at + 1 : at + 2] != ["."]:
+        return names[0] if names else ""
+    return names[-1] if names[0] in ("main", "public") else ".".join(names)
+
+
 def _unread(
     statement: Expression | None, part: list[Token], text: str, places: SqlPlaces
 ) -> list[Diagnostic]:
@@ -204,9 +220,10 @@ def _unread(
 
 def _helped(found: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """An error of a statement that is not understood, with what to write in its place."""
-    is_syntax = isinstance(found, errors.SqlSyntax) and words[:2] != ["CREATE", "TABLE"]
+    is_syntax = isinstance(found, errors.SqlSyntax)
     known = is_syntax or getattr(found, "what", "").startswith(("this statement", "the statement"))
-    return replace(found, help=instead(words)) if known and not found.help else found
+    begin = 2 if is_syntax and words[:2] == ["CREATE", "TABLE"] else 0
+    return replace(found, help=instead(words[begin:])) if known and not found.help else found
 
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
@@ -224,13 +241,10 @@ def _one(module: object, statement: Expression) -> list[Diagnostic]:
         note_bounds(statement)
         module.add(statement)
     except BadLiteral as error:
-        module.failed(statement)
         return [errors.WrongSql(what=str(error))]
     except SqlError as error:
         found = error.diagnostic
-        known = isinstance(found, UnknownName) and found.name in module.broken
-        module.failed(statement)
-        return [] if known else [found]
+        return [] if isinstance(found, UnknownName) and found.name in module.broken else [found]
     return []
 
 

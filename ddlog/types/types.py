@@ -195,13 +195,15 @@ class KeyOf:
 class JsonField:
     """The form of a field in JSON: its name there, whether it may be absent (and then has the default value
     of its type), and of a map that is an array of its values, the function of the keys. The fields of a
-    flattened one stand among the others; a nested one is a string that holds its JSON."""
+    flattened one stand among the others; a nested one is a string that holds its JSON. A raw one is a text:
+    JSON other than a string is its own text there."""
 
     name: str
     optional: bool = False
     key: KeyOf | None = None
     flatten: bool = False
     nested: bool = False
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,6 +237,8 @@ def _field(data: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
             return _flattened(data, type, typedefs)
         if form.nested and isinstance(data, str):
             return from_json(decode_json(data), type, typedefs)
+        if form.raw and not isinstance(data, str | None):
+            data = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         if form.key is not None and isinstance(data, list):
             return _keyed(data, form.key, type, typedefs)
         return from_json(data, type, typedefs)

@@ -60,6 +60,31 @@ def test_the_examples_of_the_document(
         assert [tuple(row) for row in session["Dear"].stored] == [("pot",)]
 
 
+def test_facts_have_the_defaults_of_columns() -> None:
+    text = "CREATE TABLE t (a INTEGER, b INTEGER DEFAULT 3); INSERT INTO t (a) VALUES (1), (DEFAULT);"
+    view = "CREATE VIEW v AS SELECT sum(b) + max(a) AS n FROM t;"
+    with compile_source(Source("t.sql", text + view)).session() as session:
+        assert [repr(tuple(row)) for row in session["V"].stored] == ["(Some(x=7),)"]
+        session.execute("INSERT INTO t (a) VALUES (0)")  # which is read without the parser
+        assert [repr(tuple(row)) for row in session["V"].stored] == ["(Some(x=10),)"]
+
+
+def test_files_of_json_have_any_json_in_columns_of_json(tmp_path: Path) -> None:
+    rows = [
+        '{"id": 1, "J": {"a": [1.5, "é", null]}}',
+        '{"id": 2, "J": "[1]"}',
+        '{"id": 3, "J": true}',
+        '{"id": 4}',
+    ]
+    (tmp_path / "t.jsonl").write_text("\n".join(rows))
+    text = 'CREATE TABLE t (id INTEGER, "J" JSON); CREATE VIEW v AS SELECT coalesce("J", \'0\') AS j FROM t;'
+    with compile_source(Source("t.sql", text)).session() as session:
+        session.load(tmp_path)
+        session.commit()
+        found = sorted(row[0] for row in session["V"].stored)
+    assert found == ["0", "[1]", "true", '{"a":[1.5,"é",null]}']
+
+
 def test_a_program_is_attached(tmp_path: Path) -> None:
     edges = "typedef Tint = Red | Blue\ninput relation Edge(x: u32, y: Option<u8>, v: Tint)"
     (tmp_path / "graph.dl").write_text(f"{edges}\nrelation Reach(x: u32)\nReach(x) :- Edge(.x = x).\n")

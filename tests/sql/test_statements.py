@@ -26,8 +26,8 @@ from ..trying import trying
 from .duck import Both, bag, program_of
 
 TABLES = """
-CREATE TABLE k (id INTEGER PRIMARY KEY, a INTEGER, s VARCHAR NOT NULL);
-CREATE TABLE b (a INTEGER, d DECIMAL(8, 2));
+CREATE TABLE k (id INTEGER PRIMARY KEY, a INTEGER DEFAULT 1 + 1, s VARCHAR NOT NULL DEFAULT 'z');
+CREATE TABLE b (a INTEGER, d DECIMAL(8, 2) DEFAULT 1.5);
 """
 VIEWS = {"v": "SELECT k.s, sum(b.d) AS t, count(*) AS n FROM k JOIN b ON k.a = b.a GROUP BY k.s"}
 CONDITIONS = (
@@ -40,6 +40,11 @@ STATEMENTS = (
     "INSERT INTO k SELECT coalesce(max(id), 0) + 1, ?, 'p' FROM k",
     "INSERT INTO k (s, id) SELECT 'q', coalesce(max(id), 0) + ? FROM k",
     "INSERT INTO b SELECT n, t FROM v",
+    "INSERT INTO b VALUES (?, DEFAULT), (DEFAULT, ?)",
+    "INSERT INTO b (a) VALUES (?)",
+    "INSERT INTO k (id) VALUES (?)",
+    "INSERT INTO b BY NAME SELECT ? AS a",
+    "UPDATE k SET a = DEFAULT, s = DEFAULT WHERE {}",
     "UPDATE k SET a = a + 1, s = s || 'x' WHERE {}",
     "UPDATE k SET id = id + 100",
     "UPDATE k SET (a, s) = (a + 1, s || 'y') WHERE {}",
@@ -54,7 +59,7 @@ STATEMENTS = (
     "INSERT INTO k SELECT DISTINCT a, 1, 'd' FROM b WHERE a IS NOT NULL ON CONFLICT (id) DO UPDATE "
     "SET a = excluded.a + k.a, s = 'u' WHERE k.a < 4",
     "INSERT OR REPLACE INTO k VALUES (?, ?, 'r')",
-    "INSERT OR REPLACE INTO k (s, id) VALUES ('o', ?), ('w', ? + 5)",
+    "INSERT OR REPLACE INTO k (s, id) VALUES ('o', ?), (DEFAULT, ? + 5)",
     "MERGE INTO k USING (SELECT DISTINCT n AS x, 7 AS y FROM v) AS s ON k.id = s.x WHEN MATCHED "
     "AND k.a < ? THEN UPDATE SET a = s.y + k.a WHEN MATCHED THEN DELETE "
     "WHEN NOT MATCHED THEN INSERT VALUES (s.x, ?, 'm')",
