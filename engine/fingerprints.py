@@ -7,7 +7,6 @@ others. The names of variables, and of columns but those of inputs and outputs, 
 
 from __future__ import annotations
 
-from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
@@ -16,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .circuit import Circuit, DeltaJoin, Input, Join, Node, Output, Step
+from .digests import blake2b
 from .operators.steps import expression, has_effect, rename_step, with_expression
 from .passes.canonical import canonical_names, rename_term
 

@@ -99,7 +99,7 @@ BY_NAME = {
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "schema thresholds weakly",
-    "budget children clock joinplan layers memory rounding spilling zset",
+    "budget children clock digests joinplan layers memory rounding spilling zset",
     "interrupt machine maintenance sortedrows time",
     "account node divergence",
     "operators",
@@ -152,10 +152,10 @@ SESSIONS = (
 )
 # A program opens its sessions, which stand above it.
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
-# The rooms that see the engine, from expressions on, beside those that only ask for its clock, its limit of
-# memory or its records of join plans; and all that the library sees.
+# The rooms that see the engine, from expressions on, beside those that only ask for its clock, its digests, its
+# limit of memory or its records of join plans; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
-PLAIN = {f"ddlog.engine.{each}" for each in ("clock", "joinplan", "machine", "memory")}
+PLAIN = {f"ddlog.engine.{each}" for each in ("clock", "digests", "joinplan", "machine", "memory")}
 OF_VALUES = ("rounding", "memory", "schema", "sortedrows")
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", *(f"ddlog.engine.{each}" for each in OF_VALUES)}
 

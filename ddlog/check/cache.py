@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 from .. import core, syntax
 from ..codegen.programexterns import static_problem
 from ..core.pythonfile import PythonClass, PythonFile
+from ..engine.digests import blake2b
 from ..errors.diagnostics import Diagnostic
 from ..errors.modules import AbsentCode
 from ..errors.source import Source

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from _operator import _compare_digest as compare_digest
 from pathlib import Path
 
+from ..engine.digests import blake2b
 from .privatefiles import read_private, user_directory, user_key, written_beside
 
 _DIGEST = 32  # bytes

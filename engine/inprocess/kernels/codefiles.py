@@ -15,12 +15,12 @@ import functools
 import os
 import sys
 import time
-from _blake2 import blake2b  # `hashlib` loads OpenSSL, too
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
+from ...digests import blake2b
 from . import IMPORTED, stamps
 
 SETTING = "NUMBA_CACHE_DIR"  # the folder to use in place of those of `folders`
