@@ -152,8 +152,8 @@ SESSIONS = (
 )
 # A program opens its sessions, which stand above it.
 OPENED = {("ddlog.sessions.program", f"ddlog.sessions.{name}") for name in ("opening", "session")}
-# The rooms that see the engine, from expressions on, beside those that only ask for its clock, its digests, its
-# limit of memory or its records of join plans; and all that the library sees.
+# The rooms that see the engine, from expressions on, beside those that only ask for its clock, its digests,
+# its limit of memory or its records of join plans; and all that the library sees.
 ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "serve", "spark", "notebook", "console"}
 PLAIN = {f"ddlog.engine.{each}" for each in ("clock", "digests", "joinplan", "machine", "memory")}
 OF_VALUES = ("rounding", "memory", "schema", "sortedrows")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
@@ -14,6 +13,7 @@ from ..core.walk import called
 from ..engine import memory
 from ..engine.schema import Deferred
 from ..stdlib.options import item
+from ..syntax.stackroom import deep_recursion
 from ..types import CLOSURE, Constructor, Type, User
 from ..values import (
     NAN,
@@ -297,13 +297,10 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with endless recursion as a fault."""
 
     def limited(*args: Any) -> Any:
-        before = sys.getrecursionlimit()
         try:
-            sys.setrecursionlimit(max(before, RECURSION_DEPTH))
-            return function(*args)
+            with deep_recursion(RECURSION_DEPTH):
+                return function(*args)
         except RecursionError:
             raise Fault("functions call each other too deep") from None
-        finally:
-            sys.setrecursionlimit(before)
 
     return limited

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial, wraps
@@ -26,6 +25,7 @@ from ...errors.memory import NoMemoryLeft
 from ...errors.sessions import NestedTooDeeply, SessionClosed
 from ...errors.state import StateOfParent
 from ...errors.unknown import unknown_relation
+from ...syntax.stackroom import deep_recursion
 from ...values.rows import Row, has_plain_columns, row_taker
 from ..hosts.host import Host, frames_of
 from ..program import Program
@@ -118,17 +118,15 @@ class UpdateIds:
 class Diagnosing(Generic[T]):
     """See `SessionState.diagnosing`. A class, as every change of an input comes here."""
 
-    __slots__ = ("_depth", "_failures", "_given", "_inside", "_state")
+    __slots__ = ("_failures", "_given", "_inside", "_room", "_state")
 
     def __init__(self, state: SessionState, given: T) -> None:
         """`given` is the value that `with … as` binds."""
         self._state, self._failures, self._given = state, state.host.offer.failures, given
-        self._depth = RECURSION_DEPTH
+        self._room = deep_recursion(RECURSION_DEPTH)
 
     def __enter__(self) -> T:
-        self._depth = sys.getrecursionlimit()
-        if self._depth < RECURSION_DEPTH:
-            sys.setrecursionlimit(RECURSION_DEPTH)
+        self._room.__enter__()
         if self._failures is not None:
             self._inside = self._failures()
             self._inside.__enter__()
@@ -147,15 +145,7 @@ class Diagnosing(Generic[T]):
                 self._state.diagnose(failure)
             raise
         finally:
-            self._lower()
-
-    def _lower(self) -> None:
-        """Brings Python's limit of recursion back to what it was."""
-        if self._depth < RECURSION_DEPTH:
-            sys.setrecursionlimit(self._depth)
-            self._depth = RECURSION_DEPTH
-
-    __del__ = _lower  # after a Ctrl-C between the beginning of a `with` and its block
+            self._room.__exit__()
 
 
 class SessionState:
