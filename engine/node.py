@@ -167,6 +167,15 @@ class Circuit:
         raise KeyError(name)
 
 
+def provable_sets(circuit: Circuit, outside: Sequence[bool] = ()) -> tuple[bool, ...]:
+    """For each node, whether all its weights are 1. `outside` is the answer for the nodes that a body
+    imports."""
+    sets: list[bool] = []
+    for node in circuit.nodes:
+        sets.append(node.is_set(sets, circuit.nodes, outside))
+    return tuple(sets)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The nodes around a node: those of its circuit, and in a body those before the fixpoint or loop."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .circuit import Bracket, Circuit, Feed, Feedback, Fixpoint, Input, Loop, Node, Output
-from .node import Surroundings
+from .circuit import Bracket, Circuit, Feed, Feedback, Fixpoint, Group, Input, Join, Loop, Node, Output
+from .node import Surroundings, provable_sets
 
 
 class IllFormed(Exception):
@@ -23,6 +23,7 @@ class IllFormed(Exception):
 def check_circuit(circuit: Circuit) -> None:
     """Raises IllFormed, with all problems, if the circuit breaks a rule of construction."""
     problems = list(_circuit_problems(circuit, None))
+    problems = problems or list(_bags_read_as_sets(circuit, provable_sets(circuit)))
     if problems:
         raise IllFormed(problems)
 
@@ -52,6 +53,23 @@ def _circuit_problems(
     yield from _twice([n.name for n in circuit.nodes if isinstance(n, Feed)], "feeds")
     yield from _twice([n.relation for n in circuit.nodes if isinstance(n, Output)], "outputs")
     yield from _twice([n.relation for n in circuit.nodes if isinstance(n, Input)], "inputs")
+
+
+def _bags_read_as_sets(circuit: Circuit, sets: Sequence[bool]) -> Iterator[str]:
+    """The nodes that bodies negate or group though they may be no sets: iterations tell whether a row is
+    there, not how often. `sets` says which nodes of the circuit are."""
+    for fixpoint in circuit.nodes:
+        if not isinstance(fixpoint, Fixpoint):
+            continue
+        inside = provable_sets(fixpoint.body, sets)
+        for i, node in enumerate(() if isinstance(fixpoint, Bracket) else fixpoint.body.nodes):
+            read = [term.source for term in node.terms if term.negated] if isinstance(node, Join) else []
+            read += [node.source] if isinstance(node, Group) and not node.bag else []
+            for source in read:
+                if not inside[source]:
+                    where = f"node {i} ({type(node).__name__}) of the body"
+                    yield f"{where}: reads node {source} as a set, which it may not be; a Distinct makes one"
+        yield from _bags_read_as_sets(fixpoint.body, inside)
 
 
 def _twice(names: list[str], what: str) -> Iterator[str]:

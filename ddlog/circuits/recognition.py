@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..engine import circuit as c
-from ..engine.passes.distinct import provable_sets
+from ..engine.node import provable_sets
 from ..engine.schedule import readers
 
 _RULES = c.Join | c.Sum | c.Distinct | c.Group | c.Constant | c.Import

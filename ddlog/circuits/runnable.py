@@ -148,7 +148,8 @@ class Runnable:
         if not self.on_changes:
             network = c.Circuit(tuple(map(_stream, network.nodes)), network.relations)
         pure = not any(isinstance(node, _SIGNED) or getattr(node, "signed", False) for node in network.nodes)
-        return incrementalize(optimize(network) if pure else network)
+        # Passes may leave a monotone fixpoint of one that was none, with a negation that nothing reads.
+        return incrementalize(in_rules(optimize(network)) if pure else network)
 
 
 _SIGNED = c.Negate | c.Delay | c.Integrate | c.Differentiate | c.Feedback | c.Feed | c.Bracket

@@ -9,10 +9,10 @@ distinct: without that, the recursion would not end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..circuit import Circuit, Differentiate, Distinct, Fixpoint, Join, Negate, Node, NodeId, Sum
+from ..node import provable_sets
 from .scopes import everywhere, replaced
 
 
@@ -80,12 +80,3 @@ def _readers(circuit: Circuit) -> list[list[NodeId]]:
         for source in node.reads():
             readers[source].append(i)
     return readers
-
-
-def provable_sets(circuit: Circuit, outside: Sequence[bool] = ()) -> tuple[bool, ...]:
-    """For each node, whether all its weights are 1. `outside` is the answer for the nodes that a body
-    imports."""
-    sets: list[bool] = []
-    for node in circuit.nodes:
-        sets.append(node.is_set(sets, circuit.nodes, outside))
-    return tuple(sets)

@@ -65,6 +65,20 @@ def test_a_step_reads_a_join_of_a_fixpoint_that_ignores_its_relation_as_a_set() 
     assert settled(circuit, [epoch])[0]["out"].keys() == paths | {(y, x) for x, y in paths}
 
 
+def test_a_step_may_make_a_negation_that_nothing_reads() -> None:
+    circuit = Circuit()
+    edges = circuit.input("A", **TYPES)
+
+    def step(relation: Stream) -> Stream:
+        both = edges + relation
+        edges.antijoin(relation)
+        return edges.union(both.semijoin(edges, on={"x": "y"}))
+
+    circuit.output("out", circuit.fixpoint(step, edges))
+    epoch = {"A": {(0, 1): 1, (1, 2): 1}}
+    assert stepped(circuit, [epoch]) == settled(circuit, [epoch])
+
+
 @some
 @given(circuits(), epochs(True))
 def test_the_incremental_version_is_d_after_the_circuit_after_i(circuit: Circuit, given: list[Epoch]) -> None:
