@@ -141,7 +141,7 @@ _KINDS = {
     "server": (
         "QuestionTooLong ServerEnds TooMuchWaits OnlyReading BadRequest UnknownServer NotOverTheWire "
         "ProgramIsAnother CannotListen NeedsTls ChangesLost NewPython RowsWithoutPlace "
-        "ChangesNotTold"
+        "ChangesNotTold ChangedMeanwhile"
     ),
 }
 PREFIX = "DL"

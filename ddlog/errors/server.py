@@ -65,6 +65,14 @@ class ChangesNotTold(Diagnostic):
     title = "the transaction was committed, but the server went away before it told the changes"
 
 
+class ChangedMeanwhile(Diagnostic):
+    """A transaction with statements of SQL that changed rows which another client has changed since."""
+
+    title = "another client has changed what this transaction changes: {problem}"
+    suggestion = "it is rolled back: begin it again"
+    problem: str
+
+
 class UnknownServer(Diagnostic):
     """A server that a client cannot reach, or that answers otherwise than a server of ddlog."""
 

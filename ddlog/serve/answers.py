@@ -17,6 +17,8 @@ from ..values.tojson import json_text
 JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 CALL = "application/vnd.ddlog.call"
 """The type of the answers to calls, and to transactions and errors if they are asked for as such."""
+STATEMENT = "application/vnd.ddlog.statement"
+"""The type of a statement of SQL that is a transaction."""
 Weighted = Sequence[tuple[Row, int]]
 Parts = Iterator[Sequence[Any]]
 """The parts of a body, each of buffers that follow each other."""

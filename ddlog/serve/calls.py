@@ -9,7 +9,7 @@ the client knows: another one is an error, after which a client fetches the prog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +17,24 @@ from ..core import CheckedProgram, Column, Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.installation import version
 from ..errors.lookups import RelationNotKept
-from ..errors.server import BadRequest
+from ..errors.server import BadRequest, ChangedMeanwhile
 from ..explaining.explanation import Explanation
 from ..io.jsonfiles import row_from_json
 from ..sessions.amendments import extended, without
 from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.results.views import Result
+from ..sessions.runtimeviews import changes_views
 from ..sessions.session import Session
 from ..sessions.transactions.inputs import Inputs
 from ..sessions.transactions.transaction import Transaction
 from ..values.fromjson import from_json
 from ..values.rows import Row
-from .bodies import checked_fields, reading_values
+from .bodies import checked_fields, object_of, reading_values
+from .groupcommit import EVERY_ROW
 from .jsonforms import carried, received
 from .rowbytes import TypeDefs, packed
-from .transactions import read_json
+from .transactions import Keys, read_json
 
 if TYPE_CHECKING:
     from .service import Service
@@ -240,9 +242,12 @@ class _Noting(Transaction):
     def release_point(self, name: str) -> None:
         self.noted.append(("release_point", name))
 
-    def end(self, word: str) -> None:
-        """Notes the end."""
-        self.noted.append((word,))
+    def rollback(self) -> None:
+        self.noted.append(("rollback",))
+
+    def end(self) -> None:
+        """Notes a commit."""
+        self.noted.append(("commit",))
 
 
 def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> Any:
@@ -255,15 +260,20 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
     statement = _Statement(service, session)
     transaction = statement.transaction
     assert isinstance(transaction, _Noting)
-    if "changes" in given:
-        Transaction.begin(transaction)
-        read_json(session.program, given["changes"]).apply(statement)  # type: ignore[arg-type]
-        statement.made.clear()
     text, name = given["text"], given["name"]
     try:
+        if "changes" in given:
+            Transaction.begin(transaction)
+            try:
+                read_json(session.program, given["changes"]).apply(statement)  # type: ignore[arg-type]
+            except DDlogError as error:  # the client has checked them, before another one changed their rows
+                plan, _ = session.plans.of(session.program.source.another(name, text), parameters)
+                if plan.statement.kind != "rollback":
+                    raise DDlogError([ChangedMeanwhile(error.diagnostics[0].message)]) from None
+            statement.made.clear()
         if not given["any"]:
             return {"rows": _result(select(statement, text, name), session)}
-        made = execute(statement, lambda: transaction.end("commit"), text, parameters, name)  # type: ignore[arg-type, return-value]
+        made = execute(statement, transaction.end, text, parameters, name)  # type: ignore[arg-type, return-value]
     finally:
         Transaction.rollback(transaction)
     return {
@@ -271,6 +281,33 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
         "changes": None if made.changes is None else changes_part(made.changes, session.program),
         "made": tuple(statement.made), "noted": tuple(transaction.noted),
     }  # fmt: skip
+
+
+class StatementChanges:
+    """The changes of a statement of SQL, which is carried out when they are made."""
+
+    def __init__(self, service: Service, body: bytes) -> None:
+        """`body` has the arguments of the call `execute`. Raises DDlogError."""
+        self._service = service
+        self._given = {**object_of(body, text=(str,), name=(str,), parameters=(str,)), "any": True}
+        self.outcome: Mapping[str, Any] = {}
+        """What the statement tells beside the changes of the output relations."""
+
+    def apply(self, session: Session) -> None:
+        """Makes the changes, on a session without others. Raises DDlogError."""
+        text = self._given.get("text", "")
+        if changes_views(text):
+            raise DDlogError([BadRequest("a statement about views is no transaction")])
+        found = _execute(self._service, session, self._given)
+        if ("commit",) not in found["noted"]:
+            raise DDlogError([BadRequest("the statement changes no rows")])
+        for word, relation, rows in found["made"]:
+            getattr(session, word)(relation, rows)
+        self.outcome = {"count": found["count"], "rows": found["rows"]}
+
+    def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
+        """All rows of all relations."""
+        return [(name, EVERY_ROW) for name in self._service.program.names("input")]
 
 
 def _other_program(

@@ -7,16 +7,18 @@ with ddlog.connect("http://127.0.0.1:8420", token="…") as session:
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.lookups import NotAnOutput, WrongValue
-from ..errors.server import ChangesLost, NotOverTheWire
+from ..errors.server import ChangedMeanwhile, ChangesLost, NotOverTheWire
 from ..errors.sql import BadSqlParameter
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
@@ -33,8 +35,17 @@ from ..sessions.transactions.state import in_turn
 from ..values.rows import Row, record_maker, row_of
 from ..values.structs import Struct
 from ..values.textforms import as_text
+from .answers import STATEMENT
 from .jsonforms import carried
-from .remote import RemoteHost, RemoteRuntime, RemoteTransaction, _json_row, is_about_program
+from .remote import (
+    ATTEMPTS,
+    RemoteHost,
+    RemoteRuntime,
+    RemoteTransaction,
+    _json_row,
+    is_about_program,
+    is_conflict,
+)
 from .wire import Connection, Unpack
 
 if TYPE_CHECKING:
@@ -151,12 +162,16 @@ class RemoteSession(Session):
             if is_about_program(error):
                 self._remote.refresh()
             raise
+        self._wait(changes)
+        return changes
+
+    def _wait(self, changed: Collection[str]) -> None:
+        """Waits until subscribers of relations have been told of the last epoch."""
         for each in list(self._following):
-            if each.relation.name in changes and each is not threading.current_thread():
+            if each.relation.name in changed and each is not threading.current_thread():
                 each.wait(self._remote.facts.epoch)
         for each in list(self._following):
             each.raise_error()
-        return changes
 
     def _check_now(self, what: str) -> None:
         self.state.check_open()
@@ -193,29 +208,81 @@ class RemoteSession(Session):
         name: str,
     ) -> Outcome:
         with self.state.lock:  # not while a commit waits for subscribers, who may ask
-            found = self._statement(statement, parameters, name, True)
-            rows = None if found["rows"] is None else self._result(found["rows"])
+            is_open = self.transaction.is_open
+            found, rows = self._taken_part(statement, parameters, name)
             if found["changes"] is not None:
                 self._remote.refresh()
                 return Outcome(changes=self.state.changes(self._remote.deltas(found["changes"])))
-            begun = self.transaction.is_open
-            for relation, changed, made in found["made"]:
-                getattr(self, relation)(changed, made)
+            ends = ("commit",) in found["noted"]
+            if ends and not is_open:
+                outcome = self._alone(statement, parameters, name, Outcome(found["count"], rows))
+        if is_open or not ends:
+            return Outcome(found["count"], rows, commit() if ends else None)
+        self._wait(outcome.changes or ())
+        return outcome
+
+    def _taken_part(
+        self, statement: str, parameters: Any, name: str
+    ) -> tuple[Mapping[str, Any], Result | None]:
+        """The answer to a statement, and its rows. In a transaction it is a part of that: a change of another
+        client, between the answer and the look-ups here, lets the server answer again."""
+        for attempt in range(ATTEMPTS):
+            found = self._statement(statement, parameters, name, True)
+            rows = None if found["rows"] is None else self._result(found["rows"])
+            if found["made"]:
+                self._check_now("a change of an epoch in the past")
+            if not self.transaction.is_open and found["noted"] != (("begin",),):
+                break
+            mark = self.transaction.mark()
+            try:
+                for word, relation, changed in found["made"]:
+                    getattr(super(), word)(relation, changed)
+            except DDlogError as error:
+                self.transaction.undo(mark)
+                if not is_conflict(error) or attempt == ATTEMPTS - 1:
+                    raise
+                continue
+            if found["made"]:
+                self.transaction.took(None)
             for word, *point in found["noted"]:
-                if word != "commit" and (word == "begin" or begun):
+                if word != "commit":
                     getattr(self.transaction, word)(*point)
-        ends = any(word == "commit" for word, *_ in found["noted"])
-        return Outcome(found["count"], rows, commit() if ends else None)
+            break
+        return found, rows
+
+    def _alone(self, statement: str, parameters: Any, name: str, otherwise: Outcome) -> Outcome:
+        """Commits a statement, which the server carries out as it does, so that no change of another client
+        comes between. `otherwise`: what to tell if the answer of the server was lost."""
+        asked = {"text": statement, "name": name, "parameters": _parameters(parameters)}
+        content = json.dumps(asked, ensure_ascii=False).encode()
+        try:
+            deltas, found = self._remote.transacted(content, STATEMENT)
+        except DDlogError as error:
+            if not is_about_program(error):
+                raise
+            self._remote.refresh()
+            deltas, found = self._remote.transacted(content, STATEMENT)
+        self.transaction.forget()
+        rows = None if found.get("rows") is None else self._result(found["rows"])
+        told = Outcome(found["count"], rows) if "count" in found else otherwise
+        return replace(told, changes=self.state.told(deltas))
 
     def _statement(self, text: str, parameters: Any, name: str, any: bool) -> Any:
-        more: dict[str, Any] = {}
-        if self.transaction.is_open:
-            more["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
-        named = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters, 1)
-        for each, value in named:
-            carried(value, partial(_refused_parameter, f"${each}"))
-        given = carried(parameters if isinstance(parameters, Mapping) else list(parameters))
-        return self._call("execute", text=text, name=name, parameters=given, any=any, **more)[0]
+        asked = {"text": text, "name": name, "parameters": _parameters(parameters), "any": any}
+        for attempt in range(ATTEMPTS):
+            if self.transaction.is_open:
+                asked["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
+            try:
+                return self._call("execute", **asked)[0]
+            except DDlogError as error:
+                if not isinstance(error.diagnostics[0], ChangedMeanwhile):
+                    raise
+                steps = self.transaction.steps
+                self.transaction.rollback()
+                if None in steps or attempt == ATTEMPTS - 1:
+                    raise
+                self.transaction.again(steps)
+        raise AssertionError
 
     def _result(self, found: Mapping[str, Any]) -> Result:
         relation, more = found["relation"], found["typedefs"]
@@ -431,6 +498,14 @@ class Subscription(threading.Thread):
         with self._changing:
             self._errors.append(error)
             self._changing.notify_all()
+
+
+def _parameters(given: Any) -> str:
+    """The parameters of a statement as a server gets them. Raises DDlogError."""
+    named = given.items() if isinstance(given, Mapping) else enumerate(given, 1)
+    for each, value in named:
+        carried(value, partial(_refused_parameter, f"${each}"))
+    return carried(given if isinstance(given, Mapping) else list(given))
 
 
 def _refused_parameter(name: str, value: Any) -> NoReturn:

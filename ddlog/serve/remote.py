@@ -18,7 +18,7 @@ from ..engine.schema import Schema
 from ..errors.changes import DifferentValue, KeyExists, KeyMissing
 from ..errors.diagnostics import DDlogError, InternalError, warn
 from ..errors.installation import version
-from ..errors.server import ChangesNotTold, ProgramIsAnother, UnknownServer
+from ..errors.server import ChangedMeanwhile, ChangesNotTold, ProgramIsAnother, UnknownServer
 from ..errors.source import Source
 from ..io.columns import Columns
 from ..io.files import FactFile
@@ -40,8 +40,13 @@ from .wire import Connection, Unpack
 _FEW = 1_000
 """The most rows of a transaction that is sent as JSON, which lets it be one epoch with others."""
 
-_CONFLICTS = (DifferentValue, KeyExists, KeyMissing)
-_ATTEMPTS = 10  # to commit a block beside other writers
+_CONFLICTS = (DifferentValue, KeyExists, KeyMissing, ChangedMeanwhile)
+ATTEMPTS = 10  # to commit a block beside other writers, or to carry out a statement in one
+
+
+def is_conflict(error: DDlogError) -> bool:
+    """True if changes of another client can be why changes are refused that were right before."""
+    return all(isinstance(each, _CONFLICTS) for each in error.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +238,16 @@ class RemoteRuntime:
     def commit(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], *, static: bool = False, **how: Any
     ) -> dict[str, Delta]:
-        content, media = self.body(changes)
+        return self.transacted(*self.body(changes))[0]
+
+    def transacted(self, content: bytes, media: str) -> tuple[dict[str, Delta], Any]:
+        """The changes of output relations by a transaction with this body, and all that the server tells.
+        Raises DDlogError."""
         found, _ = self.wire.transact(content, media, self.facts.log)
         self.facts = replace(self.facts, epoch=found["epoch"])
         if found["repeated"]:
             warn([ChangesNotTold()])
-        return self.deltas(found["changes"] or {})
+        return self.deltas(found["changes"] or {}), found
 
     def body(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], as_json: bool = False
@@ -311,16 +320,17 @@ class RemoteHost(InProcessHost):
 
 class RemoteTransaction(Transaction):
     """A transaction whose steps are known, so that it can be made again after a conflict with that of another
-    client. What it looked up counts for it alone."""
+    client. What it looked up counts for it alone. One with statements of SQL is not made again: they told the
+    client rows and counts."""
 
-    steps: list[Callable[[], None]]
+    steps: list[Callable[[], None] | None]
     is_known = True
 
     def run(self, name: str, rows: Sequence[Any], sign: int, are_taken: bool = False) -> bool:
         return are_taken and super().run(name, rows, sign, are_taken)  # the others are taken in a step
 
-    def took(self, step: Callable[[], None]) -> None:
-        """Notes a step that was taken."""
+    def took(self, step: Callable[[], None] | None) -> None:
+        """Notes a step that was taken; None: the changes of a statement."""
         self.steps.append(step)
 
     def mark(self) -> Mapping[str, int]:
@@ -332,21 +342,29 @@ class RemoteTransaction(Transaction):
 
     def commit(self, static: bool) -> Any:
         steps = self.steps
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             try:
                 return super().commit(static)
             except DDlogError as error:
-                conflicts = all(isinstance(each, _CONFLICTS) for each in error.diagnostics)
-                if not conflicts or not steps or attempt == _ATTEMPTS - 1:
+                if is_conflict(error) and None in steps:
+                    raise DDlogError([ChangedMeanwhile(error.diagnostics[0].message)]) from None
+                if not is_conflict(error) or not steps or attempt == ATTEMPTS - 1:
                     raise
-            try:
-                for step in steps:
-                    step()
-            except BaseException:
-                self.rollback()
-                raise
-            self.steps = steps
+            self.again(steps)
         raise AssertionError
+
+    def again(self, steps: list[Callable[[], None] | None]) -> None:
+        """Takes the steps of a transaction that is rolled back again, of which none is a statement. Raises
+        DDlogError."""
+        self.begin()
+        try:
+            for step in steps:
+                assert step is not None
+                step()
+        except BaseException:
+            self.rollback()
+            raise
+        self.steps = steps
 
     def _settle(self, committed: bool) -> None:
         super()._settle(committed)

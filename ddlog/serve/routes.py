@@ -16,9 +16,9 @@ from ..errors.server import BadRequest, ProgramIsAnother
 from ..profiling.page import page as profile_page
 from ..values.tojson import json_text
 from . import questions
-from .answers import ARROW, CALL, JSON, LINES
+from .answers import ARROW, CALL, JSON, LINES, STATEMENT
 from .bodies import body_of_request, key_of, number_of, object_of, text_of
-from .calls import METHODS, answer_of, called, changes_part
+from .calls import METHODS, StatementChanges, answer_of, called, changes_part
 from .direct import PartsResponse
 from .failures import told
 from .feed import Subscriber
@@ -58,6 +58,8 @@ async def _transaction(service: Service, request: Request) -> Response:
         read = partial(read_arrow, service.program, body, relation, kind)
     elif media == LINES:
         read = partial(read_lines, service.program, text_of(body))
+    elif media == STATEMENT:
+        read = partial(StatementChanges, service, body)
     elif media == JSON:
         read = partial(read_json, service.program, text_of(body))
     else:
@@ -74,6 +76,7 @@ async def _transaction(service: Service, request: Request) -> Response:
     answer = await service.transact(updates, key, tell, len(body))
     if exactly:
         told = {"epoch": answer.epoch, "repeated": answer.repeated, "changes": answer.changes}
+        told |= updates.outcome if isinstance(updates, StatementChanges) else {}
         return Response(answer_of(told, program), media_type=CALL)
     return Response(f"{{{answer.text()}}}", media_type=JSON)
 

@@ -103,3 +103,36 @@ def test_statements_from_python(serving: Serving, program: ddlog.Program) -> Non
             changed = client.put("/program", content=VIEWS.replace("placed DATE", "placed DATE, note TEXT"))
             assert changed.json()["migrated"] == ["orders"]
             assert client.get("/relations/orders/rows").json()["rows"][0]["note"] is None
+
+
+def test_statements_of_two_clients(
+    serving: Serving, program: ddlog.Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A statement alone reads the rows that it changes; in a transaction it is told that they are others."""
+    served, more = serving(program), "UPDATE orders SET amount = amount + 1 WHERE id = 1"
+    with ddlog.connect(served.address) as one, ddlog.connect(served.address) as other:
+        one.execute("INSERT INTO orders VALUES (1, 'ann', 0, NULL)")
+        answered = one._statement  # type: ignore[attr-defined]
+
+        def beside_another(*given: object) -> object:
+            found = answered(*given)
+            other.execute(more)
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(one, "_statement", beside_another)
+            again = one.execute(f"{more} RETURNING amount").rows
+            assert again is not None and [str(amount) for (amount,) in again] == ["2.00"]
+            one.execute("INSERT OR REPLACE INTO orders VALUES (1, 'ann', 7, NULL)")
+        assert [str(row.total) for row in one["totals"]] == ["7.00"]
+        for end in ("COMMIT", "ROLLBACK", "SELECT * FROM orders"):
+            one.execute("BEGIN")
+            one.execute(more)
+            other.execute(more)
+            if end == "ROLLBACK":
+                one.execute(end)
+            else:
+                with pytest.raises(ddlog.DDlogError, match="another client has changed"):
+                    one.execute(end)
+            assert not one.in_transaction
+        assert [str(row.total) for row in one["totals"]] == ["10.00"]
