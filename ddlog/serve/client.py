@@ -436,6 +436,8 @@ class Subscription(threading.Thread):
         """Ends the subscription."""
         self._ended = True
         self._shut()
+        with self._changing:
+            self._changing.notify_all()
 
     def wait(self, epoch: int) -> None:
         """Waits until the changes of an epoch have been given."""

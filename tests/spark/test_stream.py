@@ -183,9 +183,11 @@ def test_what_no_stream_can_be_made_of(spark: SparkSession, tmp_path: Path) -> N
 
 def test_a_stream_runs_until_it_is_stopped(spark: SparkSession, tmp_path: Path) -> None:
     session, source = new_session(spark, "in-process"), edges(spark, tmp_path / "in")
-    waited = list[bool]()
+    waited, ends = list[bool](), False
 
     def told(changes: Any, batch: int) -> None:  # a batch is one turn of the session
+        if ends:
+            running.stop()
         other = threading.Thread(target=session.size, args=("Edge",), daemon=True)
         other.start()
         other.join(0.05)
@@ -202,11 +204,11 @@ def test_a_stream_runs_until_it_is_stopped(spark: SparkSession, tmp_path: Path) 
         session.insert("Edge", (2, 3))
         session.commit()
     assert running.is_running
-    running.stop()
-    assert not running.is_running
-    assert running.wait(1)
+    ends = True
+    source.put(edge(3, 4))
+    assert running.wait(30) and not running.is_running
     assert waited and all(waited)
-    assert contents(session, "Path") == closure({(1, 2), (2, 3)})
+    assert contents(session, "Path") == closure({(1, 2), (2, 3), (3, 4)})
     session.close()
 
 

@@ -174,7 +174,8 @@ class StreamHandle(Protocol):
         the error that ended it: a DDlogError, or the exception of the receiver of changes."""
 
     def stop(self) -> None:
-        """Ends the stream after the epoch under way."""
+        """Ends the stream after the epoch under way. In a turn of the session, as in the receiver of changes
+        or inside `paused`, it returns at once, and the stream ends after the turn."""
 
     def paused(self) -> AbstractContextManager[Any]:
         """Holds back the epochs of all streams of the session, for changes of one's own inside."""

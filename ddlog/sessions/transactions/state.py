@@ -215,6 +215,11 @@ class SessionState:
                 raise DDlogError([SessionClosed()])
 
     @property
+    def is_used_here(self) -> bool:
+        """Whether this thread is in a turn of the session, for whose end all others wait."""
+        return not self.is_left and bool(self.lock._is_owned())  # type: ignore[union-attr]
+
+    @property
     def is_left(self) -> bool:
         """True in a forked process whose parent alone may use the session."""
         return isinstance(self.lock, _LockOfParent)

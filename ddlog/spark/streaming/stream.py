@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -77,6 +78,14 @@ class SparkStream:
         return True
 
     def stop(self) -> None:
+        if self._epochs.session.state.is_used_here:  # the epoch under way may be the one that calls this
+            self._stopping = True
+            threading.Thread(target=self._stop, name=f"{self.name} stops", daemon=True).start()
+        else:
+            self._stop()
+
+    def _stop(self) -> None:
+        """Ends the stream, and waits for the epoch under way."""
         with self._epochs.session.state.lock:
             self._stopping = True
         if self._query is not None:
