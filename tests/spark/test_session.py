@@ -11,6 +11,8 @@ import pytest
 import ddlog
 from ddlog import DDlogError
 
+from ..state.kills import forked, wait_for
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -72,6 +74,21 @@ def test_frames_in_and_out(spark: SparkSession, session: ddlog.Session) -> None:
     assert rows(frame) == [(1, 2), (1, 3), (2, 3)], "a frame stays as it was"
     with pytest.raises(DDlogError, match="Edge is not an output relation"):
         changes.to_spark("Edge")
+
+
+def test_a_forked_process_is_refused(spark: SparkSession, session: ddlog.Session) -> None:
+    session.insert("Edge", (2, 1))
+    session.commit()
+    with session.program.session(spark=spark, updates=False) as once:
+        held, asked = once["Path"], [session["Path"].to_spark, lambda: session.size("Path")]
+
+        def use() -> None:
+            for each in (*asked, lambda: len(held), lambda: session.program.session(spark=spark)):
+                with pytest.raises(DDlogError, match="is held by the process"):
+                    each()
+
+        wait_for(forked(use))
+        assert len(held) == 0 and session.size("Path") == 1
 
 
 def test_values_that_do_not_fit(spark: SparkSession, session: ddlog.Session) -> None:

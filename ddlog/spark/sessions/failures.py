@@ -18,6 +18,7 @@ from ...engine.shards.team import Aborted
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
 from ...errors.spark import BadRecord, NoPySpark, NoSuchTable, SparkEnded, SparkFailed, WorkersEnd
+from ...errors.state import StateOfParent
 from ...sessions.transactions.faults import out_of_memory
 
 _FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
@@ -51,9 +52,18 @@ def unless(holds: str, fault: str) -> str:
     return f"CASE WHEN {holds} THEN true ELSE rand() > CAST({fault} AS DOUBLE) END"
 
 
+_process: int | None = None
+"""The process that used Spark first. One that is forked from it has the same connections."""
+
+
 @contextmanager
 def spark_failures() -> Iterator[None]:
-    """Turns exceptions of Spark inside into DDlogErrors."""
+    """Turns exceptions of Spark inside into DDlogErrors. Raises DDlogError in a process that was forked from
+    one that uses Spark."""
+    global _process
+    _process = _process or os.getpid()
+    if _process != os.getpid():
+        raise DDlogError([StateOfParent("the session", _process)])
     try:
         yield
     except DDlogError:
