@@ -36,6 +36,8 @@ def literal(s: Scalars, node: Expression) -> SqlValue:
     amount, unit = node.this, node.args.get("unit")
     if unit is None:
         return text(s, s.value(amount), node)
+    if node.args.get("fraction_in_string"):
+        return text(s, c.string(f"{amount.name} {unit.name}"), node)
     return in_units(s, unit.name, amount, node)
 
 

@@ -190,7 +190,7 @@ NAMED_JSONS: dict[str, Translate] = {
 """The translation of each function of JSON that the parser knows by its name alone."""
 
 
-def member(value: SqlValue, name: str) -> SqlValue:
-    """The member `j.name` of JSON."""
-    path = c.string(json.dumps([name], ensure_ascii=False))
+def member(value: SqlValue, step: str | int) -> SqlValue:
+    """The member `j.name` or `j['name']` of JSON, or the element `j[0]`."""
+    path = c.string(json.dumps([step], ensure_ascii=False))
     return c.strict([value, path], "sql::json_at($, $, false)", JSON, optional=True)

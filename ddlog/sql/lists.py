@@ -10,7 +10,7 @@ from sqlglot import expressions as sql
 from ..syntax import VectorLit
 from ..syntax.templates import NOWHERE, name, tree
 from . import conversions as c
-from .calls import argument, check_arguments, renamed
+from .calls import argument, check_arguments, of_arguments, renamed
 from .scalars import Scalars, Translate, is_true
 from .types import BOOLEAN, DOUBLE, INTEGER, NULL, VARCHAR, SqlType, SqlValue, common, list_of, map_of, null
 
@@ -244,6 +244,12 @@ def bracket_of(s: Scalars, node: Expression, of: Expression, at: Expression, tem
     return applied(s, node, [("list", of), ("integer", at)], template, "element")
 
 
+@of_arguments
+def extracted(s: Scalars, node: Expression, of: Expression, at: Expression) -> SqlValue:
+    """LIST_EXTRACT and ARRAY_EXTRACT: `xs[1]`, also of a text, a struct or a map."""
+    return s.value(sql.Bracket(this=of, expressions=[at]))
+
+
 def concatenated(s: Scalars, values: Sequence[SqlValue], node: Expression) -> SqlValue:
     """`||` of lists."""
     brought = s.alike(values, node, "||")
@@ -461,7 +467,7 @@ NAMED_LISTS: dict[str, Translate] = {
     "list_count": function("vec_len($.filter(|x| is_some(x))) as bigint", INTEGER, "0 list"),
     "list_unique": function("vec_len(sql::list_distinct($)) as bigint", INTEGER, "0 list"),
     **dict.fromkeys(("list_position", "list_indexof", "array_indexof"), renamed(sql.ArrayPosition, 2)),
-    "list_extract": function("sql::element($, $)", "element", "0 list", "1 integer"),
+    **dict.fromkeys(("list_extract", "list_element", "array_extract"), extracted),
     "list_slice": sliced,
     **{
         f"list_{each}": of_doubles(f'sql::shape($, "{each}")')

@@ -13,9 +13,10 @@ from ..syntax.templates import tree
 from . import conversions as c
 from .calls import check_arguments, of_arguments
 from .fieldnames import field_name
+from .jsons import member
 from .lists import a_list, literal
 from .scalars import Scalars, Translate
-from .types import BOOLEAN, INTEGER, NULL, SqlType, SqlValue, list_of, map_of, null, struct_of
+from .types import BOOLEAN, INTEGER, JSON, NULL, SqlType, SqlValue, list_of, map_of, null, struct_of
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -79,10 +80,13 @@ def field(s: Scalars, value: SqlValue, name: str, node: Expression) -> SqlValue:
 
 
 def dotted(s: Scalars, node: Expression) -> SqlValue:
-    """`(s).a`."""
+    """`(s).a`, also of JSON."""
     if not isinstance(node.expression, sql.Identifier):
         s.places.refuse(s.places.called(node), node)
-    return field(s, s.value(node.this), node.expression.name.lower(), node)
+    value = s.value(node.this)
+    if value.type == JSON:
+        return member(value, node.expression.name)
+    return field(s, value, node.expression.name.lower(), node)
 
 
 def extracted(s: Scalars, node: Expression) -> SqlValue:
@@ -97,18 +101,28 @@ def _name_of(s: Scalars, node: Expression) -> str:
 
 
 def at(elements: Callable[[Scalars, Expression], SqlValue], template: str = "sql::map_at($, $)") -> Translate:
-    """`s['a']` of a struct, `m[k]` of a map, and elements of lists."""
+    """`s['a']` of a struct, `m[k]` of a map, `j['a']` and `j[0]` of JSON, and elements of lists."""
 
     def translate(s: Scalars, node: Expression) -> SqlValue:
         value = s.value(node.this)
-        if value.type.kind not in ("struct", "map") or len(node.expressions) != 1:
+        if value.type.kind not in ("struct", "map", "json") or len(node.expressions) != 1:
             return elements(s, node)
         (key,) = node.expressions
+        if value.type == JSON:
+            return member(value, _step(s, key, node))
         if value.type.kind == "struct":
             return field(s, value, _name_of(s, key), node)
         return _looked_up(s, value, key, node, template)
 
     return translate
+
+
+def _step(s: Scalars, key: Expression, node: Expression) -> str | int:
+    """A key of JSON, or a place in it, also as a text of digits. Raises SqlError."""
+    given = None if isinstance(key, sql.Slice) else s.value(key).constant
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        s.places.refuse("a path of JSON that is not a constant", node)
+    return int(given) if isinstance(given, str) and given.isdecimal() else given
 
 
 def _looked_up(s: Scalars, value: SqlValue, key: Expression, node: Expression, template: str) -> SqlValue:

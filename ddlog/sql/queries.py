@@ -20,7 +20,7 @@ from . import conversions as c
 from .pivots import in_from
 from .places import SqlError, SqlPlaces
 from .rules import NamedRows, SqlBody, SqlLet, SqlOutput, SqlTerm
-from .scopes import Capture, VisibleColumn
+from .scopes import Capture, VisibleColumn, is_usual
 from .types import INTEGER, SqlValue, common
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class Translator:
 def qualified(table: Expression) -> str:
     """The name of a table, with its schema, if that is not the usual one."""
     schema = str(table.args["db"].name).lower() if table.args.get("db") else "main"
-    return table.name.lower() if schema in ("main", "public") else f"{schema}.{table.name.lower()}"
+    return table.name.lower() if is_usual(schema) else f"{schema}.{table.name.lower()}"
 
 
 def without_schemas(statement: Expression) -> None:

@@ -16,7 +16,7 @@ from . import conversions as c
 from .foreign import function_instead, type_instead
 from .moments import present_of
 from .places import SqlPlaces
-from .scopes import QueryScope
+from .scopes import QueryScope, is_usual
 from .types import (
     BOOLEAN,
     DATE,
@@ -161,18 +161,21 @@ class Scalars:
         return scope.column(node, self.places)
 
     def part_of_struct(self, node: sql.Column) -> SqlValue | None:
-        """The field that `s.a` or `t.s.a` is, unless `s` is a table."""
-        names = [each.name.lower() for each in node.parts]
-        if len(names) == 1 or (not node.db and self.queries.scope.has_table(names[-2])):
+        """The field that `s.a`, `t.s.a` or `main.t.s.a` is, unless `s` is a table."""
+        scope, parts = self.queries.scope, list(node.parts)
+        if len(parts) > 2 and is_usual(parts[0].name) and scope.has_table(parts[1].name.lower()):
+            del parts[0]
+        names = [each.name.lower() for each in parts]
+        if len(names) == 1 or (len(names) == 2 and scope.has_table(names[0])):
             return None
-        first = 2 if self.queries.scope.has_table(names[0]) else 1
-        value = self.queries.scope.find("" if first == 1 else names[0], names[first - 1], self.places, node)
+        first = 2 if scope.has_table(names[0]) else 1
+        value = scope.find("" if first == 1 else names[0], names[first - 1], self.places, node)
         if value is None or value.type.kind not in ("struct", "json"):
             return None
         from .jsons import member
         from .nested import field
 
-        for part in node.parts[first:]:
+        for part in parts[first:]:
             if value.type == JSON:
                 value = member(value, part.name)
             else:
@@ -245,6 +248,8 @@ class Scalars:
     def comparison(self, node: Expression) -> SqlValue:
         """A comparison, of values or with those of a subquery."""
         left, right, op = node.this, node.expression, COMPARISONS[type(node)]
+        if isinstance(right, sql.Anonymous) and right.name.upper() == "ALL" and len(right.expressions) == 1:
+            right = sql.All(this=right.expressions[0])  # of a list
         if isinstance(right, sql.Any | sql.All):
             return self.any_or_all(left, op, right)
         if isinstance(left, sql.Tuple) and isinstance(right, sql.Tuple):

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
 
+def is_usual(schema: str) -> bool:
+    """Whether a name is that of a schema that all tables are in."""
+    return schema.lower() in ("main", "public")
+
+
 @dataclass(frozen=True, slots=True)
 class VisibleColumn:
     """A column in scope: the table's name, its own, and its value. `hidden` from `*`: the second of the two

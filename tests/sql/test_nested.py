@@ -38,6 +38,7 @@ SELECT s.* FROM n
 SELECT a, [e.z + 1 FOR e IN l IF e.z > 1] AS l FROM (SELECT a, [{'z': s.x}, {'z': a}] AS l FROM n) q
 SELECT q.a, e.z FROM (SELECT a, [{'z': s.x}, {'z': a}] AS l FROM n) q, UNNEST(q.l) u(e)
 SELECT a, CASE WHEN a > 2 THEN s END AS c, coalesce(s, {'x': 0, 'y': '', 'key': NULL}) AS d FROM n
+SELECT main.n.s.y AS x, array_extract(s, 'x') AS y, array_extract('abc', a) AS z, list_element(d.l, 1) AS w, a >= ALL([1, 2]) AS b, j['b'][0] AS e, j['c'].d AS f, j['b']['0'] AS g, j['z'] AS h FROM n, (SELECT '{"b": [10], "c": {"d": 1}}'::JSON AS j) q
 SELECT s AS u FROM n UNION SELECT {'x': a, 'y': 'new', 'key': DATE '2024-01-01'} FROM n
 """  # noqa: E501
 
