@@ -273,7 +273,7 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
             statement.made.clear()
         if not given["any"]:
             return {"rows": _result(select(statement, text, name), session)}
-        made = execute(statement, transaction.end, text, parameters, name)  # type: ignore[arg-type, return-value]
+        made = execute(statement, transaction.end, text, parameters, name)  # type: ignore[arg-type]
     finally:
         Transaction.rollback(transaction)
     return {

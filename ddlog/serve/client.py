@@ -268,7 +268,9 @@ class RemoteSession(Session):
         return replace(told, changes=self.state.told(deltas))
 
     def _statement(self, text: str, parameters: Any, name: str, any: bool) -> Any:
-        asked = {"text": text, "name": name, "parameters": _parameters(parameters), "any": any}
+        asked: dict[str, Any] = {
+            "text": text, "name": name, "parameters": _parameters(parameters), "any": any
+        }  # fmt: skip
         for attempt in range(ATTEMPTS):
             if self.transaction.is_open:
                 asked["changes"] = self._remote.body(self.transaction.batches(), True)[0].decode()
