@@ -241,8 +241,8 @@ def _explain(commands: _Commands) -> None:
     _add(explain, "--not", "show why the row does not hold: of each rule, what fails", dest="absent")
     _add(explain, "--ends", "show the smallest sets of changes of facts that end the row")
     _add(explain, "--change", "show why the row came with the facts")
-    _add(explain, "--within TIME", "with --not and --ends: the time for it, such as 2s or 500ms (default: "
-         "2s)", type=_seconds)  # fmt: skip
+    _add(explain, "--within TIME", "with --not and --ends: the steps of about so long, such as 2s or 500ms "
+         "(default: 2s)", type=_seconds)  # fmt: skip
     _add(explain, "--depth N", "the levels of a tree (default: 10; with --not: 3)", type=_positive)
     _add(explain, "--format", "the form (default: text, or as the ending of --output says)",
          dest="form", choices=("text", "json", "dot", "html"))  # fmt: skip

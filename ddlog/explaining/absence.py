@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 from ..core import Atom, CheckedProgram, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Unnest, Var
 from ..core.expressions import matched
-from ..engine.clock import waited
 from ..errors.source import Span
 from ..types import BigInt, Type
 from ..values.rows import Row
@@ -24,6 +23,7 @@ from .heights import Heights
 from .inversion import bindings, rest
 from .node import Reason, remark
 from .oneround import AT, FIRST, LATER
+from .patience import TRIAL, Patience
 from .places import ProofPlace
 from .snapshot import ANY
 from .stages import BodyStage
@@ -41,10 +41,10 @@ Pattern: TypeAlias = tuple[Any, ...]
 
 @dataclass
 class Absences:
-    """Looks into rows that do not hold in a place, until a moment (of `engine.clock.waited`)."""
+    """Looks into rows that do not hold in a place, as far as some patience goes."""
 
     place: ProofPlace
-    until: float
+    patience: Patience
     _open: set[tuple[str, Pattern]] = field(default_factory=set)
     _places: dict[ProofPlace, Absences] = field(default_factory=dict)  # the same elsewhere
 
@@ -59,7 +59,7 @@ class Absences:
         key, derivations, rounds = (relation, pattern), self.place.derivations, self.place.rounds
         if self.place.is_leaf(relation):
             return Reason("unknown" if relation in derivations.looped else "no fact", relation, pattern)
-        if depth <= 0 or key in self._open or waited() > self.until:
+        if depth <= 0 or key in self._open or self.patience.is_over(TRIAL):
             return Reason("unknown", relation, pattern, rounds=rounds)
         if (last := self.place.within(relation)) is not None:
             return self._at(last).missing(relation, pattern, depth)
@@ -75,14 +75,14 @@ class Absences:
         if place is self.place:
             return self
         if place not in self._places:
-            self._places[place] = Absences(place, self.until, _places=self._places)
+            self._places[place] = Absences(place, self.patience, _places=self._places)
         return self._places[place]
 
     def _attempt(self, case: HeadCase, pattern: Pattern, depth: int) -> Reason | None:
         known = bindings(case.head, pattern, self.place.derivations.held.program.typedefs)
         if known is None:
             return None
-        body = _PatternBody(self.place, case.rule, case.head, known, pattern, self.until)
+        body = _PatternBody(self.place, case.rule, case.head, known, pattern, self.patience)
         reached, values = body.furthest()
         if reached == len(case.rule.body):
             fails = body.head_fails()
@@ -128,7 +128,7 @@ class _PatternBody:
     head: Head
     known: Mapping[str, Any]
     pattern: Pattern
-    until: float
+    patience: Patience
 
     @property
     def _program(self) -> CheckedProgram:
@@ -230,7 +230,7 @@ class _PatternBody:
                 best = found[0][2]
                 near = (row for _, row, given in found if given == best)
                 return tuple(dict.fromkeys(near))[:NEAREST], best
-            if waited() > self.until:
+            if self.patience.is_over(TRIAL):
                 break
         return (), values
 

@@ -15,12 +15,12 @@ from itertools import islice
 from typing import TypeAlias
 
 from ..core import Atom, GroupBy
-from ..engine.clock import waited
 from .byrounds import with_rounds
 from .derivations import Derivations, GroupMembers, RuleValuation
 from .explanation import Ending
 from .heights import UNKNOWN, Heights
 from .node import Reason
+from .patience import TRIAL, Patience
 from .places import ProofPlace
 from .repairs import MOST, Repairs, sorted_facts
 from .snapshot import ANY, Fact
@@ -37,11 +37,10 @@ Steps: TypeAlias = frozenset[Step]
 
 @dataclass
 class Endings:
-    """Looks for sets of changes until a moment (of `engine.clock.waited`). `complete` says whether the time
-    sufficed."""
+    """Looks for sets of changes as far as some patience goes. `complete` says whether it sufficed."""
 
     derivations: Derivations
-    until: float
+    patience: Patience
     complete: bool = True
     _tried: set[Steps] = field(default_factory=set)
 
@@ -50,7 +49,7 @@ class Endings:
         found, pending = list[Steps](), [_placed(frozenset())]
         while pending:
             *rank, _, steps = heappop(pending)
-            late = waited() > self.until
+            late = self.patience.is_over(TRIAL)
             if late or len(found) == _SETS or (found and rank > [*_placed(found[0])[:2]]):
                 self.complete = self.complete and not late
                 break
@@ -80,7 +79,7 @@ class Endings:
         if not held.holds(fact[0], [fact[1]])[0]:
             return None
         found, seen, pending = dict[Steps, None](), {fact}, [fact]
-        repairs = Repairs(ProofPlace(self.derivations), self.until)
+        repairs = Repairs(ProofPlace(self.derivations), self.patience)
         breaking = list[Iterator[frozenset[Fact]]]()
         while pending:
             each = pending.pop()

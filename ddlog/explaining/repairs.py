@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from ..codegen.analysis import free_variables
 from ..core import Atom, Clause, GroupBy
 from ..core.clauses import binds, bound_by_terms, expressions, named, positive
-from ..engine.clock import waited
 from .derivations import HeadCase
 from .inversion import bindings
+from .patience import TRIAL, Patience
 from .places import ProofPlace
 from .snapshot import Fact, HeldRelations
 from .stages import BodyStage
@@ -33,13 +33,13 @@ Facts: TypeAlias = frozenset[Fact]
 
 @dataclass
 class Repairs:
-    """Looks for sets of facts that make rows of a place hold, until a moment (of `engine.clock.waited`).
-    `complete` says whether the time sufficed."""
+    """Looks for sets of facts that make rows of a place hold, as far as some patience goes. `complete` says
+    whether it sufficed."""
 
     place: ProofPlace
-    until: float
+    patience: Patience
     complete: bool = True
-    _wanted: dict[tuple[Fact, int, int], set[Facts]] = field(default_factory=dict)
+    _wanted: dict[tuple[Fact, int, int], dict[Facts, None]] = field(default_factory=dict)
     _open: set[Fact] = field(default_factory=set)
     _there: dict[Fact, bool] = field(default_factory=dict)
     _some: dict[tuple[str, int], list[Any]] = field(default_factory=dict)  # values of a column
@@ -55,9 +55,9 @@ class Repairs:
         tried = set[Facts]()
         for size, depth in product(range(1, MOST + 1), range(1, _DEPTH + 1)):
             found = list[Facts]()
-            candidates = self._candidates(fact, size, depth) - tried - {frozenset()}
+            candidates = self._candidates(fact, size, depth).keys() - tried - {frozenset()}
             for each in sorted(candidates, key=lambda each: _order(each, fact)):
-                if self._late() or len(found) == _SETS or (found and len(each) > len(found[0])):
+                if self._late(TRIAL) or len(found) == _SETS or (found and len(each) > len(found[0])):
                     break
                 tried.add(each)
                 if self._suffices(each, fact):
@@ -98,36 +98,36 @@ class Repairs:
             self._there[fact] = self._held.holds(fact[0], [fact[1]])[0]
         return self._there[fact]
 
-    def _late(self) -> bool:
-        if waited() > self.until:
+    def _late(self, steps: int = 1) -> bool:
+        if self.patience.is_over(steps):
             self.complete = False
         return not self.complete
 
-    def _candidates(self, fact: Fact, size: int, depth: int) -> set[Facts]:
+    def _candidates(self, fact: Fact, size: int, depth: int) -> dict[Facts, None]:
         """Sets of at most so many facts that may make a row hold, where a rule reads it."""
         relation, _, place = self.place.seen(fact[0])
         if place is None:
-            return set()
+            return {}
         return self._at(place)._candidates_here((relation, fact[1]), size, depth)
 
-    def _candidates_here(self, fact: Fact, size: int, depth: int) -> set[Facts]:
+    def _candidates_here(self, fact: Fact, size: int, depth: int) -> dict[Facts, None]:
         relation, derivations = fact[0], self.place.derivations
         if self._holds(fact):
-            return {frozenset()}
+            return {frozenset(): None}
         if (last := self.place.within(relation)) is not None:
             return self._at(last)._candidates(fact, size, depth)
         if derivations.given(relation):
             is_fact = not self.place.rounds and self._held.program.relations[relation].role == "input"
-            return {frozenset([fact])} if is_fact else set()
+            return {frozenset([fact]): None} if is_fact else {}
         key = fact, size, depth
         if key in self._wanted:
             return self._wanted[key]
-        if depth == 0 or fact in self._open or self._late():
-            return set()
+        if depth == 0 or fact in self._open or self._late(TRIAL):
+            return {}
         self._open.add(fact)
-        found = set[Facts]()
+        found = dict[Facts, None]()
         for case in derivations.cases(relation):
-            found.update(islice(self._of_case(case, fact, size, depth), _CANDIDATES))
+            found |= dict.fromkeys(islice(self._of_case(case, fact, size, depth), _CANDIDATES))
         self._open.discard(fact)
         if not self._open:
             self._wanted[key] = found
@@ -137,7 +137,7 @@ class Repairs:
         if place is self.place:
             return self
         if place not in self._places:
-            self._places[place] = Repairs(place, self.until, _places=self._places)
+            self._places[place] = Repairs(place, self.patience, _places=self._places)
         return self._places[place]
 
     def _is_given(self, relation: str) -> bool:
@@ -163,7 +163,7 @@ class Repairs:
 
     def _together(self, rows: Sequence[Fact], size: int, depth: int) -> Iterator[Facts]:
         """The candidates for several rows at once."""
-        each, lacking = list[set[Facts]](), 0
+        each, lacking = list[dict[Facts, None]](), 0
         for row in sorted(dict.fromkeys(rows), key=lambda row: not self._is_given(row[0])):
             if self._is_given(row[0]) and not self._holds(row):
                 lacking += 1  # a fact that is needed
@@ -210,14 +210,14 @@ class Repairs:
         self, missing: Sequence[Atom], of: Any, relation: str, at: int, given: dict[str, Any]
     ) -> Iterator[Any]:
         """Values for an open variable: those of the same type that are known, and some of the column."""
-        same = {
+        same = dict.fromkeys(
             given[each]
             for term in missing
             for each, column in zip(
                 term.columns, self._held.program.relations[term.relation].columns, strict=True
             )
             if each in given and column.type == of
-        }
+        )
         yield from same
         if (relation, at) not in self._some:
             columns = self._held.program.relations[relation].columns

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..engine.clock import waited
 from ..errors.diagnostics import DDlogError
 from ..errors.why import (
     DoesNotHold,
@@ -67,9 +66,10 @@ def why_all(derivations: Derivations, relation: str, row: Row, depth: int = DEPT
 def why_not(
     derivations: Derivations, relation: str, row: Row, depth: int = MISSING_DEPTH, within: float = WITHIN
 ) -> Absence:
-    """Why a row does not hold, and the smallest sets of facts that would change it, as far as so many seconds
-    suffice."""
+    """Why a row does not hold, and the smallest sets of facts that would change it, as far as the steps
+    of so many seconds suffice."""
     from .absence import Absences
+    from .patience import Patience
     from .places import ProofPlace
     from .repairs import Repairs
 
@@ -77,24 +77,25 @@ def why_not(
     held = derivations.held
     if held.holds(relation, [row])[0]:
         raise DDlogError([Holds(Words(held.program).row(relation, row))])
-    place, until = ProofPlace(derivations), waited() + within
-    missing = Absences(place, until).missing(relation, row, depth)
+    place, patience = ProofPlace(derivations), Patience(within)
+    missing = Absences(place, patience).missing(relation, row, depth)
     if not held.can_attempt:
         return Absence(missing, (), False, held.program, attempted=False)
-    repairs = Repairs(place, until)
+    repairs = Repairs(place, patience)
     return Absence(missing, repairs.insertions((relation, row)), repairs.complete, held.program)
 
 
 def why_ends(derivations: Derivations, relation: str, row: Row, within: float = WITHIN) -> EndingSets:
     """The smallest sets of changes of facts that end a row that holds."""
     from .endings import Endings
+    from .patience import Patience
 
     derivations.check(relation)
     held, fact = derivations.held, (relation, row)
     _check_holds(held, fact)
     if not held.can_attempt:
         raise DDlogError([NoAttempt()])
-    endings = Endings(derivations, waited() + within)
+    endings = Endings(derivations, Patience(within))
     return EndingSets(fact, endings.of(fact), endings.complete, held.program)
 
 

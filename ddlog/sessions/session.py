@@ -493,7 +493,8 @@ class Session(Inputs):
     ) -> Absence:
         """Why a row does not hold as of the last commit: for each rule that could give it, how far its body
         can be satisfied, and what fails next; below, the same of missing rows, with so many levels. `within`
-        is the time for it, in seconds. The row is given as for `why`. An error if the row holds."""
+        limits the search, to the steps that usually take so many seconds. The row is given as for `why`. An
+        error if the row holds."""
         found: Absence = self._explained("why_not", relation, row, values, depth=depth, within=within)
         return found
 
@@ -507,7 +508,7 @@ class Session(Inputs):
     ) -> EndingSets:
         """The smallest sets of up to three changes of facts that end a row that holds. Each is a list of the
         facts to delete, as a relation and a row; the facts to insert, where deletions do not suffice, are
-        its `insertions`. `complete` of the result says whether so many seconds (`within`) sufficed for the
+        its `insertions`. `complete` of the result says whether `within`, as for `why_not`, sufficed for the
         search. The row is given as for `why`."""
         found: EndingSets = self._explained("why_ends", relation, row, values, within=within)
         return found

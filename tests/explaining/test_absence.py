@@ -15,6 +15,7 @@ import ddlog
 from ddlog.engine import clock
 from ddlog.engine.clock import done_once
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.explaining import patience
 from ddlog.explaining.derivations import Derivations
 from ddlog.explaining.node import Reason
 from ddlog.explaining.why import why_not
@@ -200,6 +201,12 @@ def test_what_is_done_only_once_does_not_count(session: Any, monkeypatch: pytest
     monkeypatch.setattr(InProcess, "attempt", slow)
     assert session.why_not("Reach", ("a", "e"), within=60).complete
     assert len(session.why_ends("Reach", ("a", "d"), within=60)) == 3
+
+
+def test_a_search_ends_by_its_steps(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "waited", lambda: 0.0)
+    few, more = (session.why_not("Reach", ("a", "e"), within=seconds) for seconds in (0.005, 2))
+    assert (few.complete, more.complete) == (False, True)
 
 
 def test_the_smallest_sets(session: Any) -> None:
