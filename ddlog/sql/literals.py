@@ -72,12 +72,13 @@ def parametrised(text: str, dialect: str) -> tuple[str, list[Any]] | None:
 @dataclass(frozen=True, slots=True)
 class PlainInsert:
     """An INSERT of literals and parameters: the cells of its rows, one after another, and for each column of
-    the relation its place in a row, -1 where it has none."""
+    the relation its place in a row, -1 where it has none. `jsons` are the columns of JSON."""
 
     relation: Relation
     cells: tuple[str, ...]
     width: int
     places: tuple[int, ...]
+    jsons: tuple[int, ...]
 
     def rows(
         self, literals: Iterable[str], parameters: Sequence[Any], typedefs: Mapping[str, TypeDef]
@@ -92,6 +93,8 @@ class PlainInsert:
             row: list[Any] = [values[begin + at] if at >= 0 else None for at in self.places]
             for at in floats:
                 row[at] = float(row[at]) if isinstance(row[at], Decimal) else row[at]
+            if not all(map(_is_json, (row[at] for at in self.jsons))):
+                return None
             try:
                 made.append(row_of(tuple(row), self.relation, typedefs))
             except DDlogError:
@@ -177,19 +180,30 @@ def plain_insert(shape: str, relations: Mapping[str, Relation]) -> PlainInsert |
         return None
     cells = tuple(each[0] + MARK if each[0] == "-" else each.upper() for row in rows for each in row)
     places = tuple(given.index(each) if each in given else -1 for each in names)
-    origins = relation.span.source.origins
-    declared = None if origins is None else origins.tables.get(relation.name)
-    if declared is not None and any(
-        at == -1 and column.default is not None
-        for at, column in zip(places, declared.relation.columns, strict=True)
-    ):
+    columns = _columns_of(relation)
+    if any(at == -1 and each.default is not None for at, each in zip(places, columns, strict=False)):
         return None
-    return PlainInsert(relation, cells, len(given), places)
+    jsons = tuple(at for at, each in enumerate(columns) if each.type.kind == "json")
+    return PlainInsert(relation, cells, len(given), places, jsons)
 
 
 def _plain(name: str) -> str:
     """The name of a column, in lower case, without the sign that tells it from words of the language."""
     return name.lower().removesuffix("_")
+
+
+def _columns_of(relation: Relation) -> Sequence[Any]:
+    """The columns of a relation as SQL declares them; none if it does not."""
+    origins = relation.span.source.origins
+    declared: Any = None if origins is None else origins.tables.get(relation.name)
+    return () if declared is None else declared.relation.columns
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is NULL or a text of JSON."""
+    from ..stdlib.sqljson import json_valid
+
+    return value is None or (isinstance(value, str) and json_valid(value))
 
 
 def _is_float(type: object) -> bool:

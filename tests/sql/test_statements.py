@@ -664,3 +664,10 @@ def test_a_view_alone_is_translated_and_checked_and_is_what_it_is_in_the_whole_t
             session.execute("CREATE VIEW wrong AS\nSELECT cast(name AS INTEGER) AS n FROM item")
         session.execute("INSERT INTO item VALUES (1, 'tea', 2.5)")
         assert session.select("SELECT n FROM over").rows == [(2,)]
+
+
+def test_a_literal_of_no_json_is_refused() -> None:
+    session = program_of("CREATE TABLE t (j JSON); CREATE VIEW v AS SELECT 1 FROM t;").session()
+    session.execute("INSERT INTO t VALUES ('[1]'), (NULL)")
+    with pytest.raises(DDlogError, match="is no JSON, the type of column `j`"):
+        session.execute("INSERT INTO t VALUES ('[1')")
