@@ -155,7 +155,7 @@ class GroupState(Unread):
             changed |= a != b
         minus = (before > 0) & (changed | ~alive)
         plus = alive & (changed | (before <= 0))
-        return self._rows(touched, old, minus, new, plus)
+        return self._rows(touched, old, np.flatnonzero(minus), new, np.flatnonzero(plus))
 
     def _make_room(self) -> None:
         """Gives each group its place."""
@@ -221,8 +221,7 @@ class GroupState(Unread):
         counts = self.counts[touched]
         return tuple([each.result(touched, counts).item(0) for each in self.accumulators])
 
-    def _rows(self, touched: Array, old: list[Array], minus: Array, new: list[Array], plus: Array) -> Batch:
-        gone, come = np.flatnonzero(minus), np.flatnonzero(plus)
+    def _rows(self, touched: Array, old: list[Array], gone: Array, new: list[Array], come: Array) -> Batch:
         groups = np.concatenate([touched[gone], touched[come]])
         columns = list(self.keys.columns_at(groups))
         columns += [np.concatenate([a[gone], b[come]]) for a, b in zip(old, new, strict=True)]
