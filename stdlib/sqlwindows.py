@@ -170,10 +170,6 @@ class WindowFunction:
         """The order of a row."""
         return order_key(self.order)
 
-    def in_order(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows in their order."""
-        return sorted(rows, key=self.key)
-
     def result(self, row: Row, value: Any) -> Row:
         """What a row has between its keys and its argument, and the value."""
         return *row[len(self.order) : -1], value
