@@ -14,6 +14,9 @@ from functools import cached_property, reduce
 from itertools import accumulate, islice
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from . import thresholds
 from .schema import Array, Column
 
@@ -224,35 +227,6 @@ def _last(block: _Block) -> Row:
     return block.last[0]
 
 
-class ArrangedColumns(Protocol):
-    """The rows of several groups, one after another, each in its order, in columns. Arrays have an item for
-    each row."""
-
-    @property
-    def values(self) -> Encoder:
-        """How values are int64s."""
-
-    @property
-    def argument(self) -> tuple[Column, Array]:
-        """The last column of the rows."""
-
-    @property
-    def out(self) -> Column:
-        """The column of the values to be made."""
-
-    @property
-    def starts(self) -> Array:
-        """Where the group of a row begins."""
-
-    @property
-    def ends(self) -> Array:
-        """Where it ends."""
-
-    @property
-    def peers(self) -> tuple[Array, Array]:
-        """Where the rows begin and end that are equal to a row in the order."""
-
-
 class Encoder(Protocol):
     """How the values of a column are int64s."""
 
@@ -261,6 +235,43 @@ class Encoder(Protocol):
 
     def decode_column(self, column: Column, codes: Array) -> list[Any]:
         """The values of int64s."""
+
+
+@dataclass
+class ArrangedColumns:
+    """The rows of several groups, one after another, each in its order, in columns: row `order[k]` of some
+    rows is at place k. `begins`: whether a group begins at a place; `differs`: whether its row is another in
+    the order than the one before. `argument`: the last column of the rows, `out`: that of the values to be
+    made."""
+
+    values: Encoder
+    argument: tuple[Column, Array]
+    out: Column
+    order: Array
+    begins: npt.NDArray[np.bool_]
+    differs: npt.NDArray[np.bool_]
+
+    @cached_property
+    def starts(self) -> Array:
+        """Where the group of a row begins."""
+        return _begins_and_ends(self.begins)[0]
+
+    @cached_property
+    def ends(self) -> Array:
+        """Where it ends."""
+        return _begins_and_ends(self.begins)[1]
+
+    @cached_property
+    def peers(self) -> tuple[Array, Array]:
+        """Where the rows begin and end that are equal to a row in the order."""
+        return _begins_and_ends(self.differs)
+
+
+def _begins_and_ends(begins: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """For each place, where the stretch of places begins and ends that it is in, given where any begin."""
+    first = np.flatnonzero(begins)
+    number = np.cumsum(begins) - 1
+    return first[number], np.append(first[1:], len(begins))[number]
 
 
 class RowFunction(Protocol):
@@ -284,9 +295,6 @@ class RowFunction(Protocol):
 
     def arrays(self, rows: ArrangedColumns) -> Array | None:
         """The values of all rows in columns; None: `values` is to be asked."""
-
-    def in_order(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows in the order of their keys."""
 
     def values(self, rows: SortedRows, start: int, end: int) -> list[Any]:
         """The values of the rows start .. end."""

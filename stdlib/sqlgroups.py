@@ -24,19 +24,10 @@ def only(g: Group) -> Any:
 def in_order(rows: Iterable[Any], order: str) -> list[Any]:
     """Rows, whose first item is the tuple of their keys, in an order; equal ones in that of their values."""
     listed = list(rows)
-    for place, letter in reversed_list(order):
-        if letter in "NM":  # a plain value, never NULL
-            listed.sort(key=lambda row, at=place: row[0][at], reverse=letter == "M")  # type: ignore[misc]
-        else:
-            down = letter in "dD"
-            first = letter.isupper() == down
-            listed.sort(
-                key=lambda row, at=place, last=first: (  # type: ignore[misc]
-                    (row[0][at][0] == 0) != (not last),
-                    row[0][at],
-                ),
-                reverse=down,
-            )
+    for place, letter in reversed([*enumerate(order)]):
+        by = column_order(letter)
+        made = by.key or _itself
+        listed.sort(key=lambda row, at=place, made=made: made(row[0][at]), reverse=by.falls)  # type: ignore[misc]
     return listed
 
 
@@ -64,9 +55,8 @@ def column_order(letter: str) -> ColumnOrder:
     return ColumnOrder(letter in "MdD", key)
 
 
-def reversed_list(order: str) -> list[tuple[int, str]]:
-    """The places and letters of an order, last first."""
-    return list(enumerate(order))[::-1]
+def _itself(value: Any) -> Any:
+    return value
 
 
 def top(g: Group, order: str, first: int, count: int) -> Vec:

@@ -31,6 +31,7 @@ from .sqlvalues import DAY, add_months
 
 _Frame: TypeAlias = tuple[tuple[int, int], ...]  # the stretches of rows that it has
 _Value: TypeAlias = Callable[[Any], Any]
+_MOST = 1 << 48
 _SCALE = 1074  # every double is an integer over 2^1074
 
 
@@ -168,10 +169,6 @@ class WindowFunction:
     def key(self) -> Callable[[Row], Key]:
         """The order of a row."""
         return order_key(self.order)
-
-    def in_order(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows in their order."""
-        return sorted(rows, key=self.key)
 
     def result(self, row: Row, value: Any) -> Row:
         """What a row has between its keys and its argument, and the value."""
@@ -336,7 +333,7 @@ class WindowFunction:
         if text in "-+":
             return rows.starts if text == "-" else rows.ends
         if kind == "rows":
-            place = np.arange(len(rows.starts)) + (int(text) + side)
+            place = np.arange(len(rows.starts)) + (_limited(int(text)) + side)
             return np.clip(place, rows.starts, rows.ends)
         return rows.peers[side] if text == "0" else None
 
@@ -357,7 +354,7 @@ class WindowFunction:
         if self.name == "count":
             return counts
         numbers = [value[1] if value[0] else 0 for value in values]
-        most = len(which) * max(self.scale, *map(abs, numbers))
+        most = len(which) * max([self.scale, *map(abs, numbers)])
         if most >= (1 << 62 if self.name == "sum" else 1 << 53):
             return None
         sums = _sums_between(np.array(numbers, np.int64)[which], first, last)
@@ -482,6 +479,11 @@ _PLACED = ("first", "last", "nth")
 _FRAMED = (*_PLACED, "nth_there", "distinct", "frames")
 
 
+def _limited(number: int) -> int:
+    """A number of rows, or one beyond all partitions that an int64 holds with any place added."""
+    return max(-_MOST, min(number, _MOST))
+
+
 def _sums_between(column: Array, first: Array, last: Array) -> Array:
     """The sums of a column from one place up to another."""
     sums: Array = np.concatenate([np.zeros(1, np.int64), np.cumsum(column)])
@@ -604,7 +606,7 @@ def window_of(function: str, order: str, *rest: Any) -> WindowFunction:
             return WindowFunction(order, "mean_of_doubles", 0, frame)
     what, frame = rest
     name, number = what.split()
-    return WindowFunction(order, name, int(number), frame)
+    return WindowFunction(order, name, _limited(int(number)), frame)
 
 
 def _given(function: str, g: Group, *given: Any) -> Vec:

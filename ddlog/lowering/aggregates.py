@@ -97,14 +97,14 @@ def plan_grouping(
     args = [arg for head in heads for arg in head.args]
     exprs = [expr for each in rest for expr in expressions(each)] + args
     taken = {*range(len(items))} if not (split and clause.bag) else _taken(clause.name, exprs, program)
-    flat = _flattened(items, clause.keys, taken)
-    columns, members = flat.columns, flat.members if split else _only_values
+    flat = _flattened(items, clause.keys, taken, split)
+    columns = flat.columns
     results: dict[str, tuple[str, Type, Aggregate]] = {}
     spread = [each.value for each in rest if isinstance(each, Unnest)]
 
     weight = len(clause.keys) + len(flat.items)
-    make_group = _group_maker(clause, members, compile_key)
-    identity: tuple[Hashable, ...] = ("group", len(clause.keys), split, flat.shape)
+    make_group = _group_maker(clause, flat.members, compile_key)
+    identity: tuple[Hashable, ...] = ("group", len(clause.keys), flat.shape)
     if clause.key is not None:
         identity = (*identity, compile_expr(clause.key, "").key)
 
@@ -141,12 +141,12 @@ def plan_grouping(
 
     def part(expr: Call, called: Function, given: Sequence[Expr]) -> Expr | None:
         """The column of a call that needs the first rows of the group, or that makes something of each."""
-        first = _first_rows(called, given, flat, split, compile_expr)
+        first = _first_rows(called, given, flat, compile_expr)
         each = _ordered(called, given, flat) if len(flat.leaves) == 3 and expr in spread else None
         if is_group(expr.type) or (first is None and each is None):
             return None
         column = f"{clause.name}.part{len(results)}"
-        made = _of_part(expr, columns, members, flat.shape, compile_expr, first, each)
+        made = _of_part(expr, flat, compile_expr, first, each)
         results[column] = (column, expr.type, made)
         return Var(column, expr.type, expr.span)
 
@@ -240,19 +240,16 @@ def _in_parts(
 class _FlatMembers:
     """The members of a group in columns. `items`: what the columns beside the keys are; `places`: the column
     of each item of a member, -1 for a tuple whose items have columns of their own; `columns`: those of a
-    row, from which `nest` makes the member. `shape` is the form of `nest`; `leaves`: how many columns an item
-    that is a tuple has, if they are its own items, but for constants."""
+    row, from which `nest` makes the member, and `members` those of rows. `shape` is the form of both;
+    `leaves`: how many columns an item that is a tuple has, if they are its own items, but for constants."""
 
     items: tuple[Expr, ...]
     places: tuple[int, ...]
     columns: tuple[int, ...]
     nest: Callable[[tuple[Any, ...]], Any]
+    members: Members
     shape: str
     leaves: tuple[int | None, ...]
-
-    def members(self, rows: list[tuple[Any, ...]]) -> Iterable[Any]:
-        """The members that rows are."""
-        return [self.nest(row) for row in rows] if self.shape else rows
 
 
 def _taken(name: str, exprs: Iterable[Expr], program: CheckedProgram) -> set[int]:
@@ -278,9 +275,12 @@ def _taken(name: str, exprs: Iterable[Expr], program: CheckedProgram) -> set[int
     return found
 
 
-def _flattened(items: Sequence[Expr], keys: Sequence[str], taken: Collection[int]) -> _FlatMembers:
+def _flattened(
+    items: Sequence[Expr], keys: Sequence[str], taken: Collection[int], split: bool
+) -> _FlatMembers:
     """The members with these items in columns: a tuple that is not taken alone as a column for each of its
-    items, or for the content of one that is Some; constants have none. Equal variables have one column."""
+    items, or for the content of one that is Some; constants have none. Equal variables have one column.
+    `split`: a member is the tuple of the items, not the one that there is."""
     found = list[Expr]()
     columns, places = list[int](), list[int]()
     nested = [isinstance(item, MakeTuple) and at not in taken for at, item in enumerate(items)]
@@ -319,15 +319,16 @@ def _flattened(items: Sequence[Expr], keys: Sequence[str], taken: Collection[int
         else:
             parts.append(leaf(item))
             places.append(columns[-1])
-    shape = f"({', '.join(parts)},)" if any(nested) else ""
+    shape = f"({', '.join(parts)},)" if any(nested) else "" if split else parts[0]
     from ..stdlib.options import some
 
     nest = eval(f"lambda row: {shape or 'row'}", {"some": some})
+    members = eval(f"lambda rows: {f'[{shape} for row in rows]' if shape else 'rows'}", {"some": some})
     counts = (
         leaves(item) if isinstance(item, MakeTuple) and flat else None
         for item, flat in zip(items, nested, strict=True)
     )
-    return _FlatMembers(tuple(found), tuple(places), tuple(columns), nest, shape, tuple(counts))
+    return _FlatMembers(tuple(found), tuple(places), tuple(columns), nest, members, shape, tuple(counts))
 
 
 def _has_parts(expr: Expr) -> bool:
@@ -357,12 +358,12 @@ def _aggregate(
 
 
 def _first_rows(
-    called: Function, given: Sequence[Expr], flat: _FlatMembers, split: bool, compile_expr: Compile
+    called: Function, given: Sequence[Expr], flat: _FlatMembers, compile_expr: Compile
 ) -> First | None:
     """The rows of a group that a function needs which is called with it and these arguments; None: all."""
     name = local_name(called.name).partition("<")[0]
     if called.module in _LIBRARY:
-        return _first_of(name.removeprefix("group_"), given, split, flat.nest, compile_expr)
+        return _first_of(name.removeprefix("group_"), given, flat.nest, compile_expr)
     if called.module != "sql" or not _begins_with_keys(flat, given):
         return None
     match name, given:
@@ -381,7 +382,7 @@ def _first_rows(
 
 
 def _first_of(
-    name: str, given: Sequence[Expr], split: bool, nest: Callable[..., Any], compile_expr: Compile
+    name: str, given: Sequence[Expr], nest: Callable[..., Any], compile_expr: Compile
 ) -> First | None:
     """The rows that a function of a group in the library needs: the first, or the last, by value or by what
     a function makes of it."""
@@ -392,7 +393,7 @@ def _first_of(
             return First(place + 1, tuple)
         case [Closure(_, ()) as taken] if name in _BY_FUNCTION:
             rank = compile_expr(taken, "").scalar()
-            return First(1, lambda row: (rank(nest(row) if split else row[0]), row), name in _LAST)
+            return First(1, lambda row: (rank(nest(row)), row), name in _LAST)
     return None
 
 
@@ -424,9 +425,7 @@ def _ordered(called: Function, rest: Sequence[Expr], flat: _FlatMembers) -> RowF
 
 def _of_part(
     call: Call,
-    columns: tuple[int, ...],
-    members: Members,
-    shape: str,
+    flat: _FlatMembers,
     compile_expr: Compile,
     first: First | None,
     each: RowFunction | None,
@@ -436,10 +435,12 @@ def _of_part(
     scalar = compiled.scalar
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-        return scalar(Group((), members(rows)))
+        return scalar(Group((), flat.members(rows)))
 
-    identity = ("part", compiled.key, shape)
-    return Aggregate("group", columns, make=make, key=identity, origin=call.span, first=first, ordered=each)
+    identity = ("part", compiled.key, flat.shape)
+    return Aggregate(
+        "group", flat.columns, make=make, key=identity, origin=call.span, first=first, ordered=each
+    )
 
 
 def _item_taken(closure: Closure, program: CheckedProgram) -> int | None:
@@ -512,10 +513,6 @@ def _group_maker(
     places = [clause.keys.index(name) for name in compiled.inputs]
     key_of = compiled.scalar
     return lambda key, rows: Group(key_of(*(key[i] for i in places)), members(rows))
-
-
-def _only_values(rows: list[tuple[Any, ...]]) -> Iterable[Any]:
-    return [value for (value,) in rows]
 
 
 def _key(clause: GroupBy, types: dict[str, Type], span: Span) -> Expr:

@@ -111,9 +111,9 @@ def bounds_of(node: Expression, columns: Mapping[str, object], own: Collection[s
 def _bounded(test: Expression) -> Iterator[tuple[Expression, int]]:
     """What a condition says to be at most so much, at least 1."""
     match test:
-        case sql.LTE(this=of, expression=most) | sql.GTE(this=most, expression=of):
+        case sql.LTE(this=of, expression=most) | sql.LT(this=of, expression=most):
             values = [most]
-        case sql.LT(this=of, expression=most) | sql.GT(this=most, expression=of):
+        case sql.GTE(this=most, expression=of) | sql.GT(this=most, expression=of):
             values = [most]
         case sql.Between(this=of, args={"high": most}) if not test.args.get("symmetric"):
             values = [most]

@@ -58,7 +58,8 @@ def attach_windows(block: SelectBlock, nodes: Sequence[Expression], bounds: Mapp
     windows = list(dict.fromkeys(found for node in nodes for found in _windows(node)))
     if sum(_tells_equal_rows_apart(block, each) for each in windows) > 1:
         _number_equal_rows(block)
-    bounded = min((each for each in windows if each in bounds), key=lambda each: bounds[each], default=None)
+    numbered = [each for each in reversed(windows) if each in bounds]  # that of DISTINCT ON reads others
+    bounded = min(numbered, key=bounds.__getitem__, default=None)
     for each in windows:
         if each is bounded:
             continue

@@ -101,13 +101,13 @@ def ordered(value: Mapping[Row, int], keys: int, aggregate: Aggregate, bag: bool
     found: dict[Row, int] = {}
     assert aggregate.ordered is not None
     for key, rows in groups.items():
-        for result in results(aggregate.ordered, sorted(rows)):
+        for result in results(aggregate.ordered, rows):
             found[*key, *result] = found.get((*key, *result), 0) + 1
     return found
 
 
 def results(function: RowFunction, rows: Sequence[Row]) -> list[Row]:
     """What the function makes of each row among these."""
-    listed = function.in_order(rows)
+    listed = sorted(rows, key=function.key)
     made = function.values(SortedRows(listed, function.key), 0, len(listed))
     return [function.result(row, value) for row, value in zip(listed, made, strict=True)]

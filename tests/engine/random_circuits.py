@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -108,9 +108,6 @@ class Numbers:
     @property
     def key(self) -> Callable[[Row], Key]:
         return lambda row: (row, row)
-
-    def in_order(self, rows: Sequence[Row]) -> list[Row]:
-        return sorted(rows)
 
     def values(self, rows: SortedRows, start: int, end: int) -> list[int]:
         return list(range(start, end))

@@ -29,6 +29,7 @@ OF_PEERS = (
     "rank()", "dense_rank()", "percent_rank()", "cume_dist()", "count(*)", "count(x)", "sum(x)", "sum(d)",
     "avg(x)", "avg(d)", "min(x)", "max(x)", "sum(x) FILTER (WHERE x > 1)", "count(DISTINCT x)", "stddev(d)",
 )  # fmt: skip
+FAR = "count(x) OVER (ORDER BY i ROWS BETWEEN CURRENT ROW AND 9223372036854775806 FOLLOWING)"
 NO_FRAME = ("()", "ntile", "lag", "lead")
 
 
@@ -69,7 +70,8 @@ def test_values_of_windows_are_kept_up(seed: int, monkeypatch: pytest.MonkeyPatc
     for name, value in (*low.items(), ("SORTED_COLUMNS", 2), ("FEW_ROWS", 0)):
         monkeypatch.setattr(thresholds, name, value)
     chosen = random.Random(seed)
-    both = Both(TABLES, {f"v{k}": f"SELECT g, o, i, x, {window(chosen)} AS w FROM r" for k in range(12)})
+    windows = [FAR, *(window(chosen) for _ in range(12))]
+    both = Both(TABLES, {f"v{k}": f"SELECT g, o, i, x, {w} AS w FROM r" for k, w in enumerate(windows)})
     held: list[tuple[Any, ...]] = []
     ids = itertools.count()
     for step in range(12):

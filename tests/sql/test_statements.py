@@ -42,7 +42,7 @@ STATEMENTS = (
     "INSERT INTO b SELECT n, t FROM v",
     "INSERT INTO b VALUES (?, DEFAULT), (DEFAULT, ?)",
     "INSERT INTO b (a) VALUES (?)",
-    "INSERT INTO k (id) VALUES (?)",
+    "INSERT INTO k (id) VALUES (?) ON CONFLICT DO NOTHING",
     "INSERT INTO b BY NAME SELECT ? AS a",
     "UPDATE k SET a = DEFAULT, s = DEFAULT WHERE {}",
     "UPDATE k SET a = a + 1, s = s || 'x' WHERE {}",

@@ -22,6 +22,9 @@ NUMBERS = {
     "ranked": "SELECT a, s, sum(a) OVER (PARTITION BY g) AS t FROM r "
     "QUALIFY 2 >= rank() OVER (PARTITION BY g ORDER BY a)",
     "left": "SELECT DISTINCT ON (g) g, a FROM r QUALIFY count(*) OVER (PARTITION BY s) > 1 ORDER BY g, a",
+    "first": "SELECT DISTINCT ON (g) g, a, row_number() OVER (PARTITION BY s ORDER BY a, g) AS n FROM r "
+    "QUALIFY n = 1 ORDER BY g, a",
+    "any": "SELECT a FROM r QUALIFY row_number() OVER (ORDER BY a, s, g) <= 9223372036854775807",
     "dense": "SELECT *, dense_rank() OVER (ORDER BY s NULLS FIRST) AS n FROM r QUALIFY n BETWEEN 2 AND 3",
 }
 """Windows of which only the rows up to some number are read."""
@@ -30,12 +33,12 @@ ORDERS = ("a", "a DESC, s", "s NULLS FIRST, a DESC NULLS FIRST", "a DESC NULLS L
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_rows_are_kept_up(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thresholds, "SMALL_GROUP", 2)
+    monkeypatch.setattr(thresholds, "SMALL_GROUP", 2 if seed % 2 else 64)
     monkeypatch.setattr(thresholds, "FIRST_SPARE", 1)
     monkeypatch.setattr(thresholds, "SORTED_COLUMNS", 2)
     chosen = random.Random(seed)
     views = {
-        f"v{i}": f"SELECT * FROM r ORDER BY {order}, g, a, s LIMIT {i * 2} OFFSET {i % 2}"
+        f"v{i}": f"SELECT * FROM r ORDER BY {order}, g, a, s LIMIT {i * 2 or (1 << 63) - 2} OFFSET {i % 2}"
         for i, order in enumerate(ORDERS)
     }
     views |= NUMBERS

@@ -1,52 +1,15 @@
-"""Rows of groups in their order, in columns: what functions of ordered rows read when many rows change."""
+"""The order of the rows of groups, by columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ...schema import Array, Column, Schema
+from ...schema import Array, Schema
 from ...sortedrows import ColumnOrder
 from ..storage.interner import Values
 from ..storage.marks import Bools
-
-
-@dataclass
-class OrderedColumns:
-    """`ArrangedColumns` of some rows: row `order[k]` of them is at place k. `begins`: whether a group begins
-    at a place; `differs`: whether its row is another in the order than the one before."""
-
-    values: Values
-    argument: tuple[Column, Array]
-    out: Column
-    order: Array
-    begins: Bools
-    differs: Bools
-
-    @cached_property
-    def starts(self) -> Array:
-        """Where the group of a row begins."""
-        return _stretches(self.begins)[0]
-
-    @cached_property
-    def ends(self) -> Array:
-        """Where it ends."""
-        return _stretches(self.begins)[1]
-
-    @cached_property
-    def peers(self) -> tuple[Array, Array]:
-        """Where the rows begin and end that are equal to a row in the order."""
-        return _stretches(self.differs)
-
-
-def _stretches(begins: Bools) -> tuple[Array, Array]:
-    """For each place, where the stretch of places begins and ends that it is in, given where any begin."""
-    first = np.flatnonzero(begins)
-    number = np.cumsum(begins) - 1
-    return first[number], np.append(first[1:], len(begins))[number]
 
 
 def in_order(

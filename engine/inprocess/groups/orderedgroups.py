@@ -26,12 +26,12 @@ from ... import thresholds
 from ...circuit import DeltaOrdered
 from ...interrupt import immediate
 from ...schema import Array, RowFault, Schema, fault_message
-from ...sortedrows import Row, RowFunction, SortedRows
+from ...sortedrows import ArrangedColumns, Row, RowFunction, SortedRows
 from ..arrangements.views import Readable, present
 from ..storage.batch import Batch, concat, consolidate, no_rows
 from ..storage.interner import Values, decode_rows, encode_rows
 from ..storage.table import RowTable
-from .orderedcolumns import OrderedColumns, in_order
+from .orderedcolumns import in_order
 
 _Key = tuple[Any, ...]
 _Rows = Counter[Row]  # with their weights
@@ -103,7 +103,7 @@ class OrderedState:
         columns = tuple(store.table.column_at(rows, k) for k in range(len(self.source)))
         return Batch(columns, len(rows), weights)
 
-    def _arranged(self, batch: Batch) -> OrderedColumns:
+    def _arranged(self, batch: Batch) -> ArrangedColumns:
         """Rows of groups in their order, each as often as it is there."""
         node, function = self.node, self.function
         columns, places = batch.columns, node.aggregate.columns
@@ -116,7 +116,7 @@ class OrderedState:
             number = np.cumsum(first) - 1
             order, begins, differs = order[number], begins[number] & first, differs[number] & first
         argument = self.source[places[-1]], columns[places[-1]][order]
-        return OrderedColumns(self.values, argument, node.schema[-1], order, begins, differs)
+        return ArrangedColumns(self.values, argument, node.schema[-1], order, begins, differs)
 
     def _result(self, batch: Batch) -> Batch:
         """The result for these rows."""
@@ -190,7 +190,7 @@ class OrderedState:
 
 def with_values(function: RowFunction, rows: _Rows) -> SortedRows:
     """Rows in their order, with their values."""
-    listed = function.in_order(sorted(rows.elements()))
+    listed = sorted(rows.elements(), key=function.key)
     made = SortedRows(listed, function.key)
     made.set_values(0, function.values(made, 0, len(listed)))
     return made

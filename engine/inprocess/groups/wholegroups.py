@@ -155,7 +155,8 @@ class FirstRows:
             large = thresholds.SMALL_GROUP * (1 if few else thresholds.FIRST_SPARE)
             for at, (rows, size) in zip(new, self._read(groups[new]), strict=True):
                 group = listed[at]
-                read[group] = rows if size <= large else self._taken(group, rows, size)
+                enough = len(rows) == size or self._first.counts == "row_number"  # any number may be equal
+                read[group] = rows if enough and size <= large else self._taken(group, rows, size)
         firsts = [read[g] if g in read else self._firsts(self._kept[g]) for g in listed]
         return self._whole.made(groups, [sorted(rows) for rows in firsts])
 
@@ -181,8 +182,9 @@ class FirstRows:
         order, _, _ = in_order(
             whole.values, schema, columns, np.repeat(np.arange(len(groups)), sizes), places, orders
         )
-        first = np.arange(len(rows)) - np.repeat(starts, sizes) < self._room
-        chosen, counts = order[first], np.minimum(sizes, self._room)
+        room = min(self._room, len(rows))  # of any size is what LIMIT says
+        first = np.arange(len(rows)) - np.repeat(starts, sizes) < room
+        chosen, counts = order[first], np.minimum(sizes, room)
         times = whole.members.times(rows[chosen]) if whole.bag else np.ones(len(chosen), np.int64)
         types = [schema[k] for k in places]
         listed = decode_rows(whole.values, types, [columns[k][chosen] for k in places], len(chosen))
