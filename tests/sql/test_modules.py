@@ -69,6 +69,15 @@ def test_facts_have_the_defaults_of_columns() -> None:
         assert [repr(tuple(row)) for row in session["V"].stored] == ["(Some(x=10),)"]
 
 
+def test_a_column_in_quotation_marks_is_no_word_of_sql() -> None:
+    with compile_source(
+        Source("t.sql", 'CREATE TABLE t (a INTEGER, "default" INTEGER);')
+    ).session() as session:
+        session.execute("INSERT INTO t VALUES (1, 2)")
+        session.execute('UPDATE t SET a = "default"')
+        assert session.select("SELECT a FROM t").rows == [(2,)]
+
+
 def test_files_of_json_have_any_json_in_columns_of_json(tmp_path: Path) -> None:
     rows = [
         '{"id": 1, "J": {"a": [1.5, "é", null]}}',
