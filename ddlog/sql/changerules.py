@@ -195,7 +195,7 @@ class StatementTranslation(ModuleTranslation):
         named = isinstance(node.this, sql.Schema)
         names = [each.name.lower() for each in node.this.expressions] if named else source.names
         if isinstance(node.expression, sql.Values):
-            write_defaults(node.expression, names, defaults_of(source))
+            write_defaults(node.expression, names, defaults_of(source, self.places))
         query = self._inserted(node)
         if not named and (node.args.get("by_name") or node.args.get("default")):
             names = query.names
@@ -253,7 +253,7 @@ class StatementTranslation(ModuleTranslation):
         new = SqlQuery(source.names, tuple(QueryBranch(body, tuple(row)) for body, row in rows))
         excluded = self._translator.stored(new, "Excluded")
         read = sql.Table(this=sql.to_identifier(EXCLUDED))
-        tables = MergedTables(into, source.names, defaults_of(source), read, source.names)
+        tables = MergedTables(into, source.names, defaults_of(source, self.places), read, source.names)
         merge = merge_of_conflict(node, tables, key, named, self.places)
         return replace(self._merged(merge, tables, source, excluded), kind="conflict")
 
@@ -306,7 +306,7 @@ class StatementTranslation(ModuleTranslation):
             self._column_of(source, name, each.this)
             if name in changed:
                 self.places.wrong(f"the column `{name}` is set twice", each)
-            changed[name] = defaulted(name, each.expression, defaults_of(source))
+            changed[name] = defaulted(name, each.expression, defaults_of(source, self.places))
         condition = node.args.get("where")
         asked = select(
             [*columns(table, source.names), *changed.values()],
@@ -333,7 +333,7 @@ class StatementTranslation(ModuleTranslation):
         query = self._translator.query(_with(node, select([sql.Star()], [using], None)), self._names)
         read = self._translator.stored(query, name)
         named = sql.Table(this=sql.to_identifier(name, quoted=True))
-        tables = MergedTables(table, source.names, defaults_of(source), named, query.names)
+        tables = MergedTables(table, source.names, defaults_of(source, self.places), named, query.names)
         return self._returning(self._merged(node, tables, source, read), node, table, source)
 
     def _merged(

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import expressions as sql
 
+from .places import SqlPlaces
 from .rules import NamedRows
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-Defaults: TypeAlias = Mapping[str, "Expression | None"]
-"""The defaults of the columns of a table, by their names; None is NULL."""
+Defaults: TypeAlias = Callable[[str], "Expression"]
+"""The default of a column of a table, by its name."""
 
 
-def defaults_of(table: NamedRows) -> Defaults:
+def defaults_of(table: NamedRows, places: SqlPlaces) -> Defaults:
     """The defaults of the columns of a table."""
-    return {column.name: column.default for column in table.relation.columns}
+    texts = {column.name: column.default for column in table.relation.columns}
+    return lambda name: read(texts.get(name, ""), places)
+
+
+def read(default: str, places: SqlPlaces) -> Expression:
+    """The expression of a text, without places; NULL if it is empty."""
+    (statement,) = places.dialect.reader.parse(f"SELECT {default or 'NULL'}")
+    assert isinstance(statement, sql.Select)
+    for node in statement.walk():
+        node.meta.clear()
+    return statement.expressions[0]
 
 
 def is_default(node: Expression) -> bool:
@@ -30,7 +41,7 @@ def is_default(node: Expression) -> bool:
 
 def defaulted(name: str, node: Expression, defaults: Defaults) -> Expression:
     """What a statement gives a column of a name: its default for the word DEFAULT."""
-    return (defaults.get(name) or sql.Null()).copy() if is_default(node) else node
+    return defaults(name) if is_default(node) else node
 
 
 def write_defaults(rows: sql.Values, names: Sequence[str], defaults: Defaults) -> None:

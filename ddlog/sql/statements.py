@@ -19,7 +19,7 @@ from . import conversions as c
 from .attach import attached, known_table, modules_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
-from .defaults import defaults_of, write_defaults
+from .defaults import defaults_of, read, write_defaults
 from .fieldnames import field_names
 from .literals import readable
 from .merge import select
@@ -209,7 +209,7 @@ class ModuleTranslation:
         if node.args.get("kind") is None:
             self.places.wrong(f"column `{node.name}` has no type", node)
         type, nullable, key = type_of(node.args["kind"], self.places), True, False
-        default: Expression | None = None
+        default = ""
         for each in node.args.get("constraints") or ():
             match each.kind:
                 case sql.NotNullColumnConstraint():
@@ -226,25 +226,24 @@ class ModuleTranslation:
                 case sql.DefaultColumnConstraint() if each.kind.this.find(sql.Query):
                     self.places.refuse("a DEFAULT with a query", each)
                 case sql.DefaultColumnConstraint():
-                    default = each.kind.this
+                    column = SqlColumn(node.name.lower(), "", type, nullable, True)
+                    self.brought(self._constant(each.kind.this.copy()), column, node)
+                    default = self.places.written(each.kind.this)
+                    if read(default, self.places) != each.kind.this:
+                        self.places.refuse(self.places.written(each)[:40], each)
                 case _:
                     self.places.refuse(f"the constraint {self.places.written(each)[:40]}", node)
-        made = SqlColumn(node.name.lower(), "", type, nullable, True, default=default)
-        if default is not None:
-            self.brought(self.default(made), made, node)
-        return made, key
+        return SqlColumn(node.name.lower(), "", type, nullable, True, default=default), key
 
     def default(self, column: SqlColumn) -> SqlValue:
         """What a column has in a new row that gives it nothing. Raises SqlError."""
-        if column.default is None:
-            return null(NULL)
-        row = sql.Values(expressions=[column.default.copy()])
-        return (
-            Translator(self.places, self.output, None)
-            .rows_of(row, QueryNames({}), None)
-            .branches[0]
-            .values[0]
-        )
+        return self._constant(read(column.default, self.places)) if column.default else null(NULL)
+
+    def _constant(self, node: Expression) -> SqlValue:
+        """The value of an expression of no columns. Raises SqlError."""
+        rows = sql.Values(expressions=[node])
+        (branch,) = Translator(self.places, self.output, None).rows_of(rows, QueryNames({}), None).branches
+        return branch.values[0]
 
     def _constrain(self, table: Expression, names: list[str], node: Expression, column: str = "") -> None:
         """Notes a constraint of a table, or of a column of it."""
@@ -359,7 +358,7 @@ class ModuleTranslation:
         if not isinstance(node.expression, sql.Values):
             self.places.refuse("INSERT of a query", node.expression or node, "a view is kept up")
         translator = Translator(self.places, self.output, None)
-        write_defaults(node.expression, names, defaults_of(source))
+        write_defaults(node.expression, names, defaults_of(source, self.places))
         for row in translator.rows_of(node.expression, QueryNames(self.tables), None).branches:
             given = dict(zip(names, row.values, strict=False))
             if len(row.values) != len(names) or not set(names) <= set(source.names):
