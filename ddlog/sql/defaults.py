@@ -29,7 +29,8 @@ def read(default: str, places: SqlPlaces) -> Expression:
     assert isinstance(statement, sql.Select)
     for node in statement.walk():
         node.meta.clear()
-    return statement.expressions[0]
+    found: Expression = statement.expressions[0]
+    return found
 
 
 def is_default(node: Expression) -> bool:
