@@ -299,7 +299,8 @@ def _taken(
 
 
 class StatementChanges:
-    """The changes of a statement of SQL, which is carried out when they are made."""
+    """The changes of a statement of SQL, which is carried out when they are made, on a session without
+    others. See `Updates`."""
 
     def __init__(self, service: Service, body: bytes) -> None:
         """`body` has the arguments of the call `execute`. Raises DDlogError."""
@@ -311,7 +312,6 @@ class StatementChanges:
         """What the statement tells beside the changes of the output relations."""
 
     def apply(self, session: Session) -> None:
-        """Makes the changes, on a session without others. Raises DDlogError."""
         if changes_views(self._given["text"]):
             raise DDlogError([BadRequest("a statement about views is no transaction")])
         found = _execute(self._service, session, self._given)
@@ -322,7 +322,6 @@ class StatementChanges:
         self.outcome = {"count": found["count"], "rows": found["rows"]}
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """All rows of all relations."""
         return [(name, EVERY_ROW) for name in self._service.program.names("input")]
 
 

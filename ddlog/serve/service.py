@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..engine.runtime import Batch, Sealed
 from ..errors.diagnostics import DDlogError
@@ -39,10 +39,7 @@ from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
 from .questions import MANY, prepare, told_of
-from .transactions import Keys, PlacedUpdates, TableChanges
-
-if TYPE_CHECKING:
-    from .calls import StatementChanges
+from .transactions import Keys, PlacedUpdates, Updates
 
 T = TypeVar("T")
 _FEW = 1 << 16  # bytes of a body that are read at once
@@ -113,7 +110,7 @@ class Service:
 
     async def transact(
         self,
-        updates: PlacedUpdates | TableChanges | StatementChanges,
+        updates: Updates,
         key: str | None,
         tell: Callable[[Changes], Any] | None,
         size: int = 0,

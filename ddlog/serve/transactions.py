@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from ..commands.changefiles import JsonReader
 from ..commands.commands import Clear, Start
@@ -41,32 +41,40 @@ Change = tuple[Update | Clear, Callable[[], Span]]
 RowsRead = tuple[Relation, Sequence[Row], Sequence[int]]
 
 
+class Updates(Protocol):
+    """What a transaction changes."""
+
+    def apply(self, session: Session) -> None:
+        """Makes the changes. Raises DDlogError."""
+
+    def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
+        """The relations that the changes are about, each with a row, the key of one, or EVERY_ROW."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableChanges:
-    """Tables of Arrow, each with its relation, to insert, delete or upsert."""
+    """Tables of Arrow, each with its relation, to insert, delete or upsert. See `Updates`."""
 
     tables: tuple[tuple[str, str, Any], ...]
 
     def apply(self, session: Session) -> None:
-        """Makes the changes. Raises DDlogError."""
         change = {"insert": session.insert_table, "delete": session.delete_table}
         for kind, relation, table in self.tables:
             change.get(kind, session.upsert_table)(relation, table)
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """All rows of the relations."""
         return [(relation, EVERY_ROW) for _, relation, _ in self.tables]
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedUpdates:
-    """Updates with their places, and the rows that must be there for them, each with its least weight."""
+    """Updates with their places, and the rows that must be there for them, each with its least weight. An
+    error has the place of the update that is wrong. See `Updates`."""
 
     changes: tuple[Change, ...]
     read: tuple[RowsRead, ...] = ()
 
     def apply(self, session: Session) -> None:
-        """Makes the changes. Raises DDlogError with the place of the one that is wrong."""
         for relation, rows, weights in self.read:
             found = session.state.host.runtime.lookup(relation.name, rows)
             if any(here < there for here, there in zip(found, weights, strict=True)):
@@ -81,7 +89,6 @@ class PlacedUpdates:
                 raise placed(error, place()) from None
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """The rows, or their keys, that the changes are about."""
         return [
             *((relation.name, EVERY_ROW) for relation, _, _ in self.read),
             *(
