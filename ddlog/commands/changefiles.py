@@ -44,7 +44,8 @@ from ..io.faults import CellFault
 from ..io.header import find_header
 from ..io.jsonfiles import in_columns, row_from_json
 from ..io.refusals import Refuse, stop
-from ..values.fromjson import decode_json, from_json
+from ..types import JsonField
+from ..values.fromjson import decode_json, field_from_json, from_json
 from ..values.rows import Row
 from ..values.structs import reason
 from .commands import Clear, Commit, Rollback, Start
@@ -300,14 +301,23 @@ def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Re
 
 
 def _rows_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Changes:
-    """A row from decoded JSON, or the rows of an array that is none itself. Raises ValueError."""
-    named = in_columns(declared, PLAIN)
+    """A row from decoded JSON, or the rows of an array that is none itself, or is one only as any JSON would
+    be. Raises ValueError."""
+    named, forms = in_columns(declared, PLAIN), _forms(declared)
+    are_rows = isinstance(data, list) and bool(data) and all(isinstance(each, list | dict) for each in data)
+    takes_any = bool(forms) and all(each.raw for each in forms)
     try:
-        return [(row_from_json(named(data), declared, typedefs), None)]
+        if not (are_rows and takes_any):
+            return [(row_from_json(named(data), declared, typedefs), None)]
     except ValueError:
-        if not isinstance(data, list) or not data or not all(isinstance(each, list | dict) for each in data):
+        if not are_rows:
             raise
     return [(row_from_json(named(each), declared, typedefs), None) for each in data]
+
+
+def _forms(declared: Relation) -> Sequence[JsonField]:
+    """The forms of the columns of a relation in JSON; none if they are the usual ones."""
+    return () if declared.constructor is None else declared.constructor.json
 
 
 def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Changes:
@@ -332,9 +342,10 @@ def _changes_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> _Ch
 def _setting(declared: Relation, given: Mapping[str, Any], typedefs: TypeDefs) -> RowChange:
     """The function that gives columns of a row other values. Raises ValueError."""
     places = {title: at for at, title in enumerate(declared.titles)}
-    new = dict[int, Any]()
+    forms, new = _forms(declared), dict[int, Any]()
     for name, value in in_columns(declared, PLAIN)(given).items():
         if name not in places:
             raise ValueError(f"{declared.name} has no column {name}")
-        new[places[name]] = from_json(value, declared.columns[places[name]].type, typedefs)
+        at, of = places[name], declared.columns[places[name]].type
+        new[at] = field_from_json(value, forms[at], of, typedefs) if forms else from_json(value, of, typedefs)
     return lambda row: tuple(new.get(at, value) for at, value in enumerate(row))

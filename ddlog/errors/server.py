@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .diagnostics import Diagnostic
+from .diagnostics import DDlogError, Diagnostic
 
 
 class QuestionTooLong(Diagnostic):
@@ -71,6 +71,12 @@ class ChangedMeanwhile(Diagnostic):
     title = "another client has changed what this transaction changes: {problem}"
     suggestion = "it is rolled back: begin it again"
     problem: str
+
+
+def changed_meanwhile(error: DDlogError) -> DDlogError:
+    """The error of changes that were right before another client made its own, which raise another one."""
+    first = error.diagnostics[0]
+    return error if isinstance(first, ChangedMeanwhile) else DDlogError([ChangedMeanwhile(first.message)])
 
 
 class UnknownServer(Diagnostic):

@@ -9,7 +9,7 @@ the client knows: another one is an error, after which a client fetches the prog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ..core import CheckedProgram, Column, Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.installation import version
 from ..errors.lookups import RelationNotKept
-from ..errors.server import BadRequest, ChangedMeanwhile
+from ..errors.server import BadRequest, changed_meanwhile
 from ..explaining.explanation import Explanation
 from ..io.jsonfiles import row_from_json
 from ..sessions.amendments import extended, without
@@ -68,15 +68,19 @@ class Method:
     changes: bool = False
     """Whether the method changes the session: such a call has no time limit."""
 
+    def check(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Checks the arguments of a call of the method, which has this name. Raises DDlogError."""
+        checked_fields(arguments, self.fields)
+        for each in self.fields.keys() - self.optional - arguments.keys():
+            raise DDlogError([BadRequest(f"{name} has an argument {each!r}")])
+
 
 def called(service: Service, method: str, arguments: Mapping[str, Any]) -> Callable[[Session], bytes]:
     """The call of a method, to be carried out in the thread of the session. Raises DDlogError."""
     found = METHODS.get(method)
     if found is None:
         raise DDlogError([BadRequest(f"there is no method {method!r} to call")])
-    checked_fields(arguments, found.fields)
-    for name in found.fields.keys() - found.optional - arguments.keys():
-        raise DDlogError([BadRequest(f"{method} has an argument {name!r}")])
+    found.check(method, arguments)
     return lambda session: answer_of(found.act(service, session, arguments), session.program)
 
 
@@ -269,7 +273,7 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
             except DDlogError as error:  # the client has checked them, before another one changed their rows
                 plan, _ = session.plans.of(session.program.source.another(name, text), parameters)
                 if plan.statement.kind != "rollback":
-                    raise DDlogError([ChangedMeanwhile(error.diagnostics[0].message)]) from None
+                    raise changed_meanwhile(error) from None
             statement.made.clear()
         if not given["any"]:
             return {"rows": _result(select(statement, text, name), session)}
@@ -280,23 +284,35 @@ def _execute(service: Service, session: Session, given: Mapping[str, Any]) -> An
         "count": made.count, "rows": None if made.rows is None else _result(made.rows, session),
         "changes": None if made.changes is None else changes_part(made.changes, session.program),
         "made": tuple(statement.made), "noted": tuple(transaction.noted),
+        "read": tuple(_taken(session, statement.made)) if "changes" in given else (),
     }  # fmt: skip
 
 
+def _taken(
+    session: Session, made: Iterable[tuple[str, str, tuple[Row, ...]]]
+) -> Iterator[tuple[str, tuple[Row, ...], tuple[int, ...]]]:
+    """The rows that a statement took from relations without a key, where no other conflict tells that another
+    client has taken them, with their weights before the transaction."""
+    for word, relation, rows in made:
+        if word == "delete_rows" and session.program.relations[relation].key is None:
+            yield relation, rows, tuple(session.state.host.runtime.lookup(relation, rows))
+
+
 class StatementChanges:
-    """The changes of a statement of SQL, which is carried out when they are made."""
+    """The changes of a statement of SQL, which is carried out when they are made, on a session without
+    others. See `Updates`."""
 
     def __init__(self, service: Service, body: bytes) -> None:
         """`body` has the arguments of the call `execute`. Raises DDlogError."""
         self._service = service
-        self._given = {**object_of(body, text=(str,), name=(str,), parameters=(str,)), "any": True}
+        method, arguments = METHODS["execute"], object_of(body, text=(str,), name=(str,), parameters=(str,))
+        self._given = {**arguments, "any": True}
+        method.check("execute", self._given)
         self.outcome: Mapping[str, Any] = {}
         """What the statement tells beside the changes of the output relations."""
 
     def apply(self, session: Session) -> None:
-        """Makes the changes, on a session without others. Raises DDlogError."""
-        text = self._given.get("text", "")
-        if changes_views(text):
+        if changes_views(self._given["text"]):
             raise DDlogError([BadRequest("a statement about views is no transaction")])
         found = _execute(self._service, session, self._given)
         if ("commit",) not in found["noted"]:
@@ -306,7 +322,6 @@ class StatementChanges:
         self.outcome = {"count": found["count"], "rows": found["rows"]}
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """All rows of all relations."""
         return [(name, EVERY_ROW) for name in self._service.program.names("input")]
 
 

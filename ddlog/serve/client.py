@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors.diagnostics import DDlogError, Diagnostic, warn
 from ..errors.lookups import NotAnOutput, WrongValue
-from ..errors.server import ChangedMeanwhile, ChangesLost, NotOverTheWire
+from ..errors.server import ChangedMeanwhile, ChangesLost, NotOverTheWire, changed_meanwhile
 from ..errors.sql import BadSqlParameter
 from ..explaining import explanation as explanations
 from ..explaining.titles import Titles
@@ -27,6 +27,7 @@ from ..io.jsonfiles import row_from_json
 from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.results.views import Result
+from ..sessions.runtimeviews import changes_views
 from ..sessions.session import Session
 from ..sessions.statements import Outcome
 from ..sessions.subscribers import Receive
@@ -42,6 +43,7 @@ from .remote import (
     RemoteHost,
     RemoteRuntime,
     RemoteTransaction,
+    StatementStep,
     _json_row,
     is_about_program,
     is_conflict,
@@ -85,7 +87,7 @@ class RemoteSession(Session):
         self.transaction.steps = []
         self._following: list[Subscription] = []
         runtime.changed, runtime.turn = self._take_up, lambda: self.state.lock
-        runtime.in_transaction = lambda: self.transaction.is_open
+        runtime.in_transaction, runtime.read = lambda: self.transaction.is_open, self.transaction.read
         self._take_up()
 
     def _take_up(self) -> None:
@@ -207,6 +209,8 @@ class RemoteSession(Session):
         parameters: Sequence[Any] | Mapping[str, Any],
         name: str,
     ) -> Outcome:
+        if changes_views(statement):
+            self._check_now("a change of an epoch in the past")
         with self.state.lock:  # not while a commit waits for subscribers, who may ask
             is_open = self.transaction.is_open
             found, rows = self._taken_part(statement, parameters, name)
@@ -229,7 +233,7 @@ class RemoteSession(Session):
         for attempt in range(ATTEMPTS):
             found = self._statement(statement, parameters, name, True)
             rows = None if found["rows"] is None else self._result(found["rows"])
-            if found["made"]:
+            if found["made"] or found["noted"]:
                 self._check_now("a change of an epoch in the past")
             if not self.transaction.is_open and found["noted"] != (("begin",),):
                 break
@@ -237,13 +241,16 @@ class RemoteSession(Session):
             try:
                 for word, relation, changed in found["made"]:
                     getattr(super(), word)(relation, changed)
-            except DDlogError as error:
+            except BaseException as error:
                 self.transaction.undo(mark)
-                if not is_conflict(error) or attempt == ATTEMPTS - 1:
+                if not isinstance(error, DDlogError) or not is_conflict(error):
                     raise
+                if attempt == ATTEMPTS - 1:  # as rows were looked up before another client changed them
+                    self.transaction.rollback()
+                    raise changed_meanwhile(error) from None
                 continue
             if found["made"]:
-                self.transaction.took(None)
+                self.transaction.took(StatementStep(found["read"]))
             for word, *point in found["noted"]:
                 if word != "commit":
                     getattr(self.transaction, word)(*point)
@@ -279,9 +286,9 @@ class RemoteSession(Session):
             except DDlogError as error:
                 if not isinstance(error.diagnostics[0], ChangedMeanwhile):
                     raise
-                steps = self.transaction.steps
+                steps, is_repeatable = self.transaction.steps, self.transaction.is_repeatable
                 self.transaction.rollback()
-                if None in steps or attempt == ATTEMPTS - 1:
+                if not is_repeatable or attempt == ATTEMPTS - 1:
                     raise
                 self.transaction.again(steps)
         raise AssertionError

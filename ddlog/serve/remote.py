@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..core import Relation
 from ..engine.runtime import Batch, Delta, RowSet
@@ -18,7 +18,13 @@ from ..engine.schema import Schema
 from ..errors.changes import DifferentValue, KeyExists, KeyMissing
 from ..errors.diagnostics import DDlogError, InternalError, warn
 from ..errors.installation import version
-from ..errors.server import ChangedMeanwhile, ChangesNotTold, ProgramIsAnother, UnknownServer
+from ..errors.server import (
+    ChangedMeanwhile,
+    ChangesNotTold,
+    ProgramIsAnother,
+    UnknownServer,
+    changed_meanwhile,
+)
 from ..errors.source import Source
 from ..io.columns import Columns
 from ..io.files import FactFile
@@ -119,6 +125,8 @@ class RemoteRuntime:
         """Gives the lock that a call holds: no other thread changes the program during the call."""
         self.in_transaction: Callable[[], bool] = lambda: False
         """Tells if a transaction is open: its changes are made for the program in `facts`."""
+        self.read: Callable[[], Sequence[RowsRead]] = tuple
+        """Gives the rows that the statements of the open transaction have read."""
 
     def fetched(self) -> ServedSession:
         """The facts of the server. Raises DDlogError."""
@@ -252,7 +260,8 @@ class RemoteRuntime:
     def body(
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], as_json: bool = False
     ) -> tuple[bytes, str]:
-        """The body of a transaction, and its type: JSON for few rows, and otherwise Arrow."""
+        """The body of the transaction, and its type: JSON for few rows or if it has read rows, and otherwise
+        Arrow."""
         steps = [
             ("insert" if sign > 0 else "delete", self._declared(name), rows)
             for name, batches in changes.items()
@@ -260,12 +269,17 @@ class RemoteRuntime:
             if rows
         ]
         typedefs = self.facts.program.checked.typedefs
-        if not as_json and sum(len(rows) for _, _, rows in steps) > _FEW:
+        read = [each for each in self.read() if any(each[2])]
+        if not as_json and not read and sum(len(rows) for _, _, rows in steps) > _FEW:
             streams = [arrow_change(kind, declared, rows, typedefs) for kind, declared, rows in steps]
             whole = [each for each in streams if each is not None]
             if len(whole) == len(streams):
                 return b"".join(whole), ARROW
         texts = []
+        for name, rows, weights in read:
+            write = json_writer(self._declared(name), typedefs)
+            pairs = [f"[{write(row)},{weight}]" for row, weight in zip(rows, weights, strict=True)]
+            texts.append(f'{{"read":{{"{name}":[{",".join(pairs)}]}}}}')
         for kind, declared, rows in steps:
             write = json_writer(declared, typedefs)
             texts.append(f'{{"{kind}":{{"{declared.name}":[{",".join(map(write, rows))}]}}}}')
@@ -318,19 +332,40 @@ class RemoteHost(InProcessHost):
         return file_rows(self.runtime, declared, file, self._typedefs, note, refuse)
 
 
+RowsRead: TypeAlias = tuple[str, tuple[Row, ...], tuple[int, ...]]
+"""Rows of a relation, and their weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementStep:
+    """The changes of a statement, and the rows that it took from relations without a key, with their weights
+    before the transaction."""
+
+    read: tuple[RowsRead, ...]
+
+
 class RemoteTransaction(Transaction):
     """A transaction whose steps are known, so that it can be made again after a conflict with that of another
     client. What it looked up counts for it alone. One with statements of SQL is not made again: they told the
-    client rows and counts."""
+    client rows and counts, or kept a point."""
 
-    steps: list[Callable[[], None] | None]
+    steps: list[Callable[[], None] | StatementStep]
     is_known = True
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the transaction can be made again."""
+        return not self._points and all(map(callable, self.steps))
+
+    def read(self) -> list[RowsRead]:
+        """The rows that statements took."""
+        return [rows for step in self.steps if isinstance(step, StatementStep) for rows in step.read]
 
     def run(self, name: str, rows: Sequence[Any], sign: int, are_taken: bool = False) -> bool:
         return are_taken and super().run(name, rows, sign, are_taken)  # the others are taken in a step
 
-    def took(self, step: Callable[[], None] | None) -> None:
-        """Notes a step that was taken; None: the changes of a statement."""
+    def took(self, step: Callable[[], None] | StatementStep) -> None:
+        """Notes a step that was taken."""
         self.steps.append(step)
 
     def mark(self) -> Mapping[str, int]:
@@ -341,25 +376,25 @@ class RemoteTransaction(Transaction):
         del self.steps[mark.get(_STEPS, 0) :]
 
     def commit(self, static: bool) -> Any:
-        steps = self.steps
+        steps, is_repeatable = self.steps, self.is_repeatable
         for attempt in range(ATTEMPTS):
             try:
                 return super().commit(static)
             except DDlogError as error:
-                if is_conflict(error) and None in steps:
-                    raise DDlogError([ChangedMeanwhile(error.diagnostics[0].message)]) from None
+                if is_conflict(error) and not is_repeatable:
+                    raise changed_meanwhile(error) from None
                 if not is_conflict(error) or not steps or attempt == ATTEMPTS - 1:
                     raise
             self.again(steps)
         raise AssertionError
 
-    def again(self, steps: list[Callable[[], None] | None]) -> None:
+    def again(self, steps: list[Callable[[], None] | StatementStep]) -> None:
         """Takes the steps of a transaction that is rolled back again, of which none is a statement. Raises
         DDlogError."""
         self.begin()
         try:
             for step in steps:
-                assert step is not None
+                assert not isinstance(step, StatementStep)
                 step()
         except BaseException:
             self.rollback()

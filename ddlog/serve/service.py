@@ -39,7 +39,7 @@ from .limits import Limits
 from .metrics import Metrics
 from .owner import Owner
 from .questions import MANY, prepare, told_of
-from .transactions import Keys, PlacedUpdates, TableChanges
+from .transactions import Keys, PlacedUpdates, Updates
 
 T = TypeVar("T")
 _FEW = 1 << 16  # bytes of a body that are read at once
@@ -110,7 +110,7 @@ class Service:
 
     async def transact(
         self,
-        updates: PlacedUpdates | TableChanges,
+        updates: Updates,
         key: str | None,
         tell: Callable[[Changes], Any] | None,
         size: int = 0,

@@ -9,23 +9,24 @@ Lines of JSON are the lines of a change file, without `commit`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from ..commands.changefiles import JsonReader
 from ..commands.commands import Clear, Start
 from ..commands.interpreter import Command, placed
 from ..commands.update import Update
-from ..core import relation_named
+from ..core import Relation, relation_named
 from ..errors.commands import BadCommand
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
-from ..errors.server import BadRequest
+from ..errors.server import BadRequest, ChangedMeanwhile
 from ..errors.source import Span
 from ..errors.unknown import unknown_relation
 from ..io.arrowfiles import tables_of_streams
+from ..io.jsonfiles import row_from_json
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..values.fromjson import decode_json
@@ -37,33 +38,47 @@ from .groupcommit import EVERY_ROW
 NAME = "<transaction>"
 _SHOWN, _ITEMS = 200, 6  # of what a message shows: characters of a text, and items
 Change = tuple[Update | Clear, Callable[[], Span]]
+RowsRead = tuple[Relation, Sequence[Row], Sequence[int]]
+
+
+class Updates(Protocol):
+    """What a transaction changes."""
+
+    def apply(self, session: Session) -> None:
+        """Makes the changes. Raises DDlogError."""
+
+    def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
+        """The relations that the changes are about, each with a row, the key of one, or EVERY_ROW."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableChanges:
-    """Tables of Arrow, each with its relation, to insert, delete or upsert."""
+    """Tables of Arrow, each with its relation, to insert, delete or upsert. See `Updates`."""
 
     tables: tuple[tuple[str, str, Any], ...]
 
     def apply(self, session: Session) -> None:
-        """Makes the changes. Raises DDlogError."""
         change = {"insert": session.insert_table, "delete": session.delete_table}
         for kind, relation, table in self.tables:
             change.get(kind, session.upsert_table)(relation, table)
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """All rows of the relations."""
         return [(relation, EVERY_ROW) for _, relation, _ in self.tables]
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedUpdates:
-    """Updates with their places."""
+    """Updates with their places, and the rows that must be there for them, each with its least weight. An
+    error has the place of the update that is wrong. See `Updates`."""
 
     changes: tuple[Change, ...]
+    read: tuple[RowsRead, ...] = ()
 
     def apply(self, session: Session) -> None:
-        """Makes the changes. Raises DDlogError with the place of the one that is wrong."""
+        for relation, rows, weights in self.read:
+            found = session.state.host.runtime.lookup(relation.name, rows)
+            if any(here < there for here, there in zip(found, weights, strict=True)):
+                raise DDlogError([ChangedMeanwhile(f"{relation.source_name} has lost a row")])
         for change, place in self.changes:
             try:
                 if isinstance(change, Clear):
@@ -74,10 +89,12 @@ class PlacedUpdates:
                 raise placed(error, place()) from None
 
     def touches(self, keys: Keys) -> list[tuple[str, Hashable]]:
-        """The rows, or their keys, that the changes are about."""
         return [
-            (each.relation, EVERY_ROW) if isinstance(each, Clear) else keys.touched(each)
-            for each, _ in self.changes
+            *((relation.name, EVERY_ROW) for relation, _, _ in self.read),
+            *(
+                (each.relation, EVERY_ROW) if isinstance(each, Clear) else keys.touched(each)
+                for each, _ in self.changes
+            ),
         ]
 
 
@@ -116,19 +133,36 @@ def read_json(program: Program, text: str) -> PlacedUpdates:
 
 
 def decoded_changes(program: Program, data: Any) -> PlacedUpdates:
-    """The changes of decoded JSON. Raises DDlogError."""
+    """The changes of decoded JSON. Raises DDlogError, or ValueError."""
     reader = JsonReader(program.relations, program.checked.typedefs, NAME)
-    found: list[Change] = []
+    found, read = list[Change](), list[RowsRead]()
     for number, item in enumerate(data if isinstance(data, list) else [data], 1):
         id, parts = _parts(item)
         for part in parts:
+            if isinstance(part, dict) and "read" in part:
+                read += _read_rows(program, part["read"])
+                continue
 
             def place(part: Any = part, number: int = number) -> Span:
                 shown = json.dumps(_excerpt(part), ensure_ascii=False)
                 return Span(Excerpt(NAME, shown, number), number, 1, number, 1 + max(1, len(shown)))
 
             found += _read(reader, part if id is None else {**part, "id": id}, place)
-    return PlacedUpdates(tuple(found))
+    return PlacedUpdates(tuple(found), tuple(read))
+
+
+def _read_rows(program: Program, given: Any) -> Iterator[RowsRead]:
+    """The rows that a transaction has read: `{"R": [[row, weight], …]}`. Raises DDlogError or ValueError."""
+    if not isinstance(given, dict) or not all(isinstance(each, list) for each in given.values()):
+        raise ValueError('"read" has rows and weights by input relations')
+    for name, pairs in given.items():
+        declared = relation_named(name, program.relations)
+        if declared is None or declared.role != "input":
+            raise DDlogError([unknown_relation(name, program.names("input"))])
+        if not all(isinstance(each, list) and len(each) == 2 and type(each[1]) is int for each in pairs):
+            raise ValueError('"read" has pairs of a row and its weight')
+        rows = [row_from_json(row, declared, program.checked.typedefs) for row, _ in pairs]
+        yield declared, rows, [weight for _, weight in pairs]
 
 
 def _parts(item: Any) -> tuple[Any, list[Any]]:

@@ -22,6 +22,7 @@ from ..errors.unknown import unknown_name
 from ..syntax.printing import module_text
 from .clock import is_clock
 from .conversions import outside, read_number, span
+from .defaults import defaulted, defaults_of, write_defaults
 from .merge import EXCLUDED, MergedTables, columns, merge_cases, merge_of_conflict, select
 from .moments import NAME as CLOCK
 from .moments import reads_clock
@@ -30,7 +31,7 @@ from .parameters import Parameters, bound, numbered, type_of_value, value_of
 from .places import SqlError, SqlPlaces, are
 from .queries import QueryBranch, QueryNames, SqlQuery, Translator, qualified
 from .rules import NamedRows, SqlBody, SqlColumn, SqlOutput, SqlRelation
-from .statements import ModuleTranslation, given_names, is_default
+from .statements import ModuleTranslation, given_names
 from .translate import translate
 from .types import INTEGER, INTERVAL, STRUCTS, SqlValue, null
 
@@ -194,7 +195,7 @@ class StatementTranslation(ModuleTranslation):
         named = isinstance(node.this, sql.Schema)
         names = [each.name.lower() for each in node.this.expressions] if named else source.names
         if isinstance(node.expression, sql.Values):
-            self.write_defaults(node.expression, names, source)
+            write_defaults(node.expression, names, defaults_of(source, self.places))
         query = self._inserted(node)
         if not named and (node.args.get("by_name") or node.args.get("default")):
             names = query.names
@@ -251,7 +252,8 @@ class StatementTranslation(ModuleTranslation):
             self.places.refuse("ON CONFLICT", node, f"`{into.name}` has no primary key of columns")
         new = SqlQuery(source.names, tuple(QueryBranch(body, tuple(row)) for body, row in rows))
         excluded = self._translator.stored(new, "Excluded")
-        tables = MergedTables(into, source.names, sql.Table(this=sql.to_identifier(EXCLUDED)), source.names)
+        read = sql.Table(this=sql.to_identifier(EXCLUDED))
+        tables = MergedTables(into, source.names, defaults_of(source, self.places), read, source.names)
         merge = merge_of_conflict(node, tables, key, named, self.places)
         return replace(self._merged(merge, tables, source, excluded), kind="conflict")
 
@@ -304,10 +306,7 @@ class StatementTranslation(ModuleTranslation):
             self._column_of(source, name, each.this)
             if name in changed:
                 self.places.wrong(f"the column `{name}` is set twice", each)
-            column = next(column for column in source.relation.columns if column.name == name)
-            changed[name] = each.expression
-            if is_default(each.expression):
-                changed[name] = (column.default or sql.Null()).copy()
+            changed[name] = defaulted(name, each.expression, defaults_of(source, self.places))
         condition = node.args.get("where")
         asked = select(
             [*columns(table, source.names), *changed.values()],
@@ -333,9 +332,8 @@ class StatementTranslation(ModuleTranslation):
             self.places.wrong(f"`{name}` is the name of both tables: give one another, with AS", using)
         query = self._translator.query(_with(node, select([sql.Star()], [using], None)), self._names)
         read = self._translator.stored(query, name)
-        tables = MergedTables(
-            table, source.names, sql.Table(this=sql.to_identifier(name, quoted=True)), query.names
-        )
+        named = sql.Table(this=sql.to_identifier(name, quoted=True))
+        tables = MergedTables(table, source.names, defaults_of(source, self.places), named, query.names)
         return self._returning(self._merged(node, tables, source, read), node, table, source)
 
     def _merged(

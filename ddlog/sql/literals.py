@@ -181,7 +181,7 @@ def plain_insert(shape: str, relations: Mapping[str, Relation]) -> PlainInsert |
     cells = tuple(each[0] + MARK if each[0] == "-" else each.upper() for row in rows for each in row)
     places = tuple(given.index(each) if each in given else -1 for each in names)
     columns = _columns_of(relation)
-    if any(at == -1 and each.default is not None for at, each in zip(places, columns, strict=False)):
+    if any(at == -1 and each.default for at, each in zip(places, columns, strict=False)):
         return None
     jsons = tuple(at for at, each in enumerate(columns) if each.type.kind == "json")
     return PlainInsert(relation, cells, len(given), places, jsons)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .defaults import Defaults, defaulted, is_default
 from .places import SqlPlaces
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ class MergeCase:
 @dataclass(frozen=True, slots=True)
 class MergedTables:
     """The table that a MERGE changes, the one that it reads, by the names that expressions have for them, and
-    their columns."""
+    their columns, with the defaults of the former."""
 
     target: Expression
     names: Sequence[str]
+    defaults: Defaults
     source: Expression
     source_names: Sequence[str]
 
@@ -58,7 +60,8 @@ def merge_cases(node: sql.Merge, tables: MergedTables, places: SqlPlaces) -> Ite
         case = _case(when.args["then"], when, tables, places)
         if case is None:
             continue
-        word, names, values = case
+        word, names, given = case
+        values = [defaulted(name, value, tables.defaults) for name, value in zip(names, given, strict=True)]
         if word == "insert" and (kind[0] or kind[1]):
             places.wrong("a row that matches is not inserted: UPDATE, DELETE or DO NOTHING", when)
         if word != "insert" and kind == (False, False):
@@ -98,7 +101,7 @@ def merge_of_conflict(
 def _qualify(node: Expression | None, table: Expression) -> None:
     """Lets columns without a table, outside of subqueries, be those of a table."""
     for each in [] if node is None else list(node.find_all(sql.Column)):
-        if not each.table and each.find_ancestor(sql.Query) is None:
+        if not each.table and not is_default(each) and each.find_ancestor(sql.Query) is None:
             each.set("table", sql.to_identifier(table.alias or table.name, quoted=True))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from .. import syntax as ast
 from ..errors.origins import MadeRelation, SqlMeaning, SqlPlace
@@ -17,9 +17,6 @@ from ..errors.source import Span
 from ..syntax.templates import NOWHERE, arguments, atom, items, let, name, placed, string, tree, written_type
 from .fieldnames import titled
 from .types import SqlType, SqlValue, variables_in
-
-if TYPE_CHECKING:
-    from sqlglot.expressions import Expr as Expression
 
 _ATTRIBUTES = tuple(ast.Attribute(each, None, NOWHERE) for each in ("distinct", "product"))  # of each rule
 
@@ -29,7 +26,7 @@ class SqlColumn:
     """A column of a relation. `name` is that of SQL, `field` that of the relation; `wrapped`: the relation
     has the type of a table, and not the plain one. `read` is a template of the plain value of one of another
     type. `title` is its name in files, if it is not the field's. An INSERT that does not name the column
-    gives it the `default`, or NULL."""
+    gives it the `default`, the text of an expression, or NULL."""
 
     name: str
     field: str
@@ -38,7 +35,7 @@ class SqlColumn:
     wrapped: bool = False
     read: str = ""
     title: str = ""
-    default: Expression | None = None
+    default: str = ""
 
     @property
     def written(self) -> str:

@@ -19,6 +19,7 @@ from . import conversions as c
 from .attach import attached, known_table, modules_of
 from .clock import write_clock
 from .constraints import Constraint, constrained, write_constraint
+from .defaults import defaults_of, read, write_defaults
 from .fieldnames import field_names
 from .literals import readable
 from .merge import select
@@ -208,7 +209,7 @@ class ModuleTranslation:
         if node.args.get("kind") is None:
             self.places.wrong(f"column `{node.name}` has no type", node)
         type, nullable, key = type_of(node.args["kind"], self.places), True, False
-        default: Expression | None = None
+        default = ""
         for each in node.args.get("constraints") or ():
             match each.kind:
                 case sql.NotNullColumnConstraint():
@@ -219,29 +220,30 @@ class ModuleTranslation:
                     pass  # a constraint of the table
                 case sql.CheckColumnConstraint():
                     pass
-                case sql.DefaultColumnConstraint() if not reads_clock(each.kind.this):
-                    default = each.kind.this
-                case sql.DefaultColumnConstraint():
+                case sql.DefaultColumnConstraint() if reads_clock(each.kind.this):
                     why = "name the column in each INSERT, and give the moment"
                     self.places.refuse(f"{self.places.written(each)[:40]}, which reads the clock,", each, why)
+                case sql.DefaultColumnConstraint() if each.kind.this.find(sql.Query):
+                    self.places.refuse("a DEFAULT with a query", each)
+                case sql.DefaultColumnConstraint():
+                    column = SqlColumn(node.name.lower(), "", type, nullable, True)
+                    self.brought(self._constant(each.kind.this.copy()), column, node)
+                    default = self.places.written(each.kind.this)
+                    if read(default, self.places) != each.kind.this:
+                        self.places.refuse(self.places.written(each)[:40], each)
                 case _:
                     self.places.refuse(f"the constraint {self.places.written(each)[:40]}", node)
-        made = SqlColumn(node.name.lower(), "", type, nullable, True, default=default)
-        if default is not None:
-            self.brought(self.default(made), made, node)
-        return made, key
+        return SqlColumn(node.name.lower(), "", type, nullable, True, default=default), key
 
     def default(self, column: SqlColumn) -> SqlValue:
         """What a column has in a new row that gives it nothing. Raises SqlError."""
-        if column.default is None:
-            return null(NULL)
-        row = sql.Values(expressions=[column.default.copy()])
-        return (
-            Translator(self.places, self.output, None)
-            .rows_of(row, QueryNames({}), None)
-            .branches[0]
-            .values[0]
-        )
+        return self._constant(read(column.default, self.places)) if column.default else null(NULL)
+
+    def _constant(self, node: Expression) -> SqlValue:
+        """The value of an expression of no columns. Raises SqlError."""
+        rows = sql.Values(expressions=[node])
+        (branch,) = Translator(self.places, self.output, None).rows_of(rows, QueryNames({}), None).branches
+        return branch.values[0]
 
     def _constrain(self, table: Expression, names: list[str], node: Expression, column: str = "") -> None:
         """Notes a constraint of a table, or of a column of it."""
@@ -356,7 +358,7 @@ class ModuleTranslation:
         if not isinstance(node.expression, sql.Values):
             self.places.refuse("INSERT of a query", node.expression or node, "a view is kept up")
         translator = Translator(self.places, self.output, None)
-        self.write_defaults(node.expression, names, source)
+        write_defaults(node.expression, names, defaults_of(source, self.places))
         for row in translator.rows_of(node.expression, QueryNames(self.tables), None).branches:
             given = dict(zip(names, row.values, strict=False))
             if len(row.values) != len(names) or not set(names) <= set(source.names):
@@ -372,15 +374,6 @@ class ModuleTranslation:
                 self.places.refuse("a fact that reads the clock", node.expression, why)
             self.output.rule(source.relation, args, row.body)
 
-    def write_defaults(self, rows: sql.Values, names: Sequence[str], source: NamedRows) -> None:
-        """Writes the default of a column for DEFAULT in rows that have values for columns of these names."""
-        defaults = {column.name: column.default for column in source.relation.columns}
-        for row in rows.expressions:
-            cells = row.expressions if isinstance(row, sql.Tuple) else [row]
-            for name, cell in zip(names, cells, strict=False):
-                if is_default(cell):
-                    cell.replace((defaults.get(name) or sql.Null()).copy())
-
     def brought(self, value: SqlValue, column: SqlColumn, node: Expression) -> SqlValue:
         """A value as one of the type of a column. Raises SqlError."""
         try:
@@ -392,13 +385,6 @@ class ModuleTranslation:
         if made is None:
             self.places.mistyped(f"column `{column.name}`", str(value.type), node)
         return made
-
-
-def is_default(node: Expression) -> bool:
-    """Whether an expression is the word DEFAULT."""
-    return (
-        isinstance(node, sql.Column | sql.Var) and node.name.upper() == "DEFAULT" and not node.text("table")
-    )
 
 
 def _used(node: Expression) -> frozenset[str] | None:

@@ -190,6 +190,8 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 def _declared(part: Sequence[Token]) -> str:
     """The name of the table or the view that a statement declares, also one that is not SQL; or nothing."""
+    from .scopes import is_usual
+
     words = [token.text.upper() for token in part[:9]]
     at = next((at + 1 for at, word in enumerate(words[:5]) if word in ("TABLE", "VIEW")), 0)
     if words[0] not in ("CREATE", "DECLARE") or at == 0:
@@ -198,7 +200,7 @@ def _declared(part: Sequence[Token]) -> str:
     names = [token.text.lower() for token in part[at : at + 3 : 2]]
     if words[at + 1 : at + 2] != ["."]:
         return names[0] if names else ""
-    return names[-1] if names[0] in ("main", "public") else ".".join(names)
+    return names[-1] if is_usual(names[0]) else ".".join(names)
 
 
 def _unread(

@@ -224,12 +224,13 @@ def fields_from_json(
     if not isinstance(data, list) or len(data) != len(fields):
         raise ValueError(f"{name}: expected {len(fields)} fields, found {_describe(data)}")
     return tuple(
-        _field(item, form, of, typedefs)
+        field_from_json(item, form, of, typedefs)
         for item, form, (_, of) in zip(data, forms or map(JsonField, names), fields, strict=True)
     )
 
 
-def _field(data: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
+def field_from_json(data: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
+    """The value of a field. Raises ValueError."""
     try:
         if data is ABSENT:
             return values.default_value(type, typedefs)

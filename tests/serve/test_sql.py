@@ -12,6 +12,7 @@ from tests.serve.conftest import Serving
 
 VIEWS = """
 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT NOT NULL, amount DECIMAL(10, 2), placed DATE);
+CREATE TABLE notes (n INTEGER);
 CREATE VIEW totals AS SELECT customer, SUM(amount) AS total FROM orders GROUP BY customer;
 CREATE VIEW twice AS SELECT id FROM orders
     WHERE customer IN (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 1);
@@ -34,10 +35,10 @@ def test_tables_and_views_have_their_own_names(serving: Serving, program: ddlog.
             "twice": [{"row": {"id": 1}, "weight": 1}, {"row": {"id": 2}, "weight": 1}],
         }
         assert [each["name"] for each in client.get("/schema").json()["relations"]] == [
-            "orders", "totals", "twice",
+            "orders", "notes", "totals", "twice",
         ]  # fmt: skip
         last = client.get("/epochs").json()["epochs"][-1]
-        assert last["sizes"] == {"orders": 2, "totals": 1, "twice": 2}
+        assert last["sizes"] == {"orders": 2, "notes": 0, "totals": 1, "twice": 2}
         assert last["changes"] == {"totals": [1, 0], "twice": [2, 0]}
         assert 'relation_rows{relation="orders"} 2' in client.get("/metrics").text
         asked = client.post("/query", json={"sql": "SELECT total FROM totals WHERE customer = 'ann'"}).json()
@@ -125,14 +126,46 @@ def test_statements_of_two_clients(
             assert again is not None and [str(amount) for (amount,) in again] == ["2.00"]
             one.execute("INSERT OR REPLACE INTO orders VALUES (1, 'ann', 7, NULL)")
         assert [str(row.total) for row in one["totals"]] == ["7.00"]
-        for end in ("COMMIT", "ROLLBACK", "SELECT * FROM orders"):
-            one.execute("BEGIN")
-            one.execute(more)
-            other.execute(more)
-            if end == "ROLLBACK":
-                one.execute(end)
-            else:
-                with pytest.raises(ddlog.DDlogError, match="another client has changed"):
+        one.execute("INSERT INTO notes VALUES (1), (1)")
+        for step in (more, "UPDATE notes SET n = n + 1"):  # of a table with a key, and one without
+            for end in ("COMMIT", "ROLLBACK", "SELECT * FROM orders"):
+                one.execute("BEGIN")
+                one.execute(step)
+                other.execute(step)
+                if end == "ROLLBACK":
                     one.execute(end)
-            assert not one.in_transaction
+                else:
+                    with pytest.raises(ddlog.DDlogError, match="another client has changed"):
+                        one.execute(end)
+                assert not one.in_transaction
         assert [str(row.total) for row in one["totals"]] == ["10.00"]
+        assert one.select("SELECT n FROM notes").rows == [(4,), (4,)]
+        one.upsert("orders", (1, "ann", 3, None))
+        one.execute("SAVEPOINT p")
+        other.execute(more)
+        with pytest.raises(ddlog.DDlogError, match="another client has changed"):
+            one.execute("SELECT * FROM orders")  # and not made again without the point
+        assert not one.in_transaction
+
+
+def test_a_row_that_was_looked_up_in_a_transaction_may_have_changed(
+    serving: Serving, program: ddlog.Program
+) -> None:
+    served, more = serving(program), "UPDATE orders SET amount = amount + 1 WHERE id = 1"
+    with ddlog.connect(served.address) as one, ddlog.connect(served.address) as other:
+        one.execute("INSERT INTO orders VALUES (1, 'ann', 0, NULL)")
+        for statement in ("BEGIN", "SAVEPOINT p", more, "ROLLBACK TO p"):
+            one.execute(statement)
+        other.execute(more)
+        with pytest.raises(ddlog.DDlogError, match="another client has changed"):
+            one.execute(more)
+        assert not one.in_transaction
+
+
+def test_a_transaction_that_lacks_a_part_is_refused(serving: Serving, program: ddlog.Program) -> None:
+    statement = {"content-type": "application/vnd.ddlog.statement"}
+    with serving(program).client() as client:
+        found = client.post("/transactions", json={"text": "TRUNCATE notes"}, headers=statement)
+        assert found.status_code == 400 and "execute has an argument" in found.text
+        for wrong in ([], {"notes": [[1]]}, {"totals": []}):
+            assert client.post("/transactions", json={"read": wrong}).status_code in (400, 422)

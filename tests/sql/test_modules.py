@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import ddlog
+from ddlog.commands.changefiles import JsonReader
+from ddlog.commands.update import Update
 from ddlog.console.cli import main
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
@@ -69,6 +71,15 @@ def test_facts_have_the_defaults_of_columns() -> None:
         assert [repr(tuple(row)) for row in session["V"].stored] == ["(Some(x=10),)"]
 
 
+def test_a_column_in_quotation_marks_is_no_word_of_sql() -> None:
+    with compile_source(
+        Source("t.sql", 'CREATE TABLE t (a INTEGER, "default" INTEGER);')
+    ).session() as session:
+        session.execute("INSERT INTO t VALUES (1, 2)")
+        session.execute('UPDATE t SET a = "default"')
+        assert session.select("SELECT a FROM t").rows == [(2,)]
+
+
 def test_files_of_json_have_any_json_in_columns_of_json(tmp_path: Path) -> None:
     rows = [
         '{"id": 1, "J": {"a": [1.5, "é", null]}}',
@@ -83,6 +94,20 @@ def test_files_of_json_have_any_json_in_columns_of_json(tmp_path: Path) -> None:
         session.commit()
         found = sorted(row[0] for row in session["V"].stored)
     assert found == ["0", "[1]", "true", '{"a":[1.5,"é",null]}']
+
+
+def test_updates_have_any_json_in_columns_of_json() -> None:
+    """Also where each column is one, so that two rows could be a row, and where a row is modified."""
+    program = compile_source(Source("t.sql", "CREATE TABLE p (j JSON PRIMARY KEY, k JSON);"))
+    reader = JsonReader(program.relations, program.checked.typedefs, "updates")
+    reader.feed('{"insert": {"p": [[[1], 2], {"j": [3], "k": {"a": 4}}]}}\n')
+    reader.feed('{"modify": {"p": {"key": "[3]", "set": {"k": [5]}}}}\n')
+    with program.session() as session:
+        for command in reader.commands(final=True):
+            if isinstance(command.action, Update):
+                command.action.apply(session)
+        session.commit()
+        assert sorted(session.select("SELECT j, k FROM p").rows) == [("[1]", "2"), ("[3]", "[5]")]
 
 
 def test_a_program_is_attached(tmp_path: Path) -> None:

@@ -57,12 +57,12 @@ STATEMENTS = (
     "TRUNCATE b",
     "INSERT INTO k VALUES (?, ?, 'c') ON CONFLICT DO NOTHING",
     "INSERT INTO k SELECT DISTINCT a, 1, 'd' FROM b WHERE a IS NOT NULL ON CONFLICT (id) DO UPDATE "
-    "SET a = excluded.a + k.a, s = 'u' WHERE k.a < 4",
+    "SET a = excluded.a + k.a, s = DEFAULT WHERE k.a < 4",
     "INSERT OR REPLACE INTO k VALUES (?, ?, 'r')",
     "INSERT OR REPLACE INTO k (s, id) VALUES ('o', ?), (DEFAULT, ? + 5)",
     "MERGE INTO k USING (SELECT DISTINCT n AS x, 7 AS y FROM v) AS s ON k.id = s.x WHEN MATCHED "
-    "AND k.a < ? THEN UPDATE SET a = s.y + k.a WHEN MATCHED THEN DELETE "
-    "WHEN NOT MATCHED THEN INSERT VALUES (s.x, ?, 'm')",
+    "AND k.a < ? THEN UPDATE SET a = s.y + k.a, s = DEFAULT WHEN MATCHED THEN DELETE "
+    "WHEN NOT MATCHED THEN INSERT VALUES (s.x, DEFAULT, 'm')",
     "MERGE INTO k USING (SELECT DISTINCT a FROM b) AS s ON k.a = s.a WHEN MATCHED AND k.id > 2 "
     "THEN DO NOTHING WHEN MATCHED THEN UPDATE SET s = k.s || '!' "
     "WHEN NOT MATCHED BY SOURCE AND k.id > 3 THEN DELETE",

@@ -97,7 +97,8 @@ class SparkStream:
         """The query has ended."""
         if self._client is not None:
             self._client.end()
-        self._epochs.running.pop(self.name, None)
+        if self._epochs.running.get(self.name) is self:  # and not another stream that has the name since
+            del self._epochs.running[self.name]
 
     def paused(self) -> AbstractContextManager[Any]:
         return self._epochs.session.state.lock
