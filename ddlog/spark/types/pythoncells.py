@@ -85,7 +85,8 @@ def lines_function(
     first = (header or "").encode()
 
     def read(lines: Sequence[bytes], reading: Reading) -> Columns:
-        return text_format(form).read(b"\n".join([first, *lines, b""]), relation, typedefs, reading)
+        text = b"\r\n".join([first, *lines, b""])  # a line keeps a carriage return of its own
+        return text_format(form).read(text, relation, typedefs, reading)
 
     def read_lines(lines: Sequence[bytes]) -> tuple[list[Any], list[str | None]] | None:
         """The rows of lines, and the problems of lines without one; None if that takes each line alone."""
