@@ -23,7 +23,7 @@ from .heights import Heights
 from .inversion import bindings, rest
 from .node import Reason, remark
 from .oneround import AT, FIRST, LATER
-from .patience import TRIAL, Patience
+from .patience import QUERY, Patience
 from .places import ProofPlace
 from .snapshot import ANY
 from .stages import BodyStage
@@ -59,7 +59,7 @@ class Absences:
         key, derivations, rounds = (relation, pattern), self.place.derivations, self.place.rounds
         if self.place.is_leaf(relation):
             return Reason("unknown" if relation in derivations.looped else "no fact", relation, pattern)
-        if depth <= 0 or key in self._open or self.patience.is_over(TRIAL):
+        if depth <= 0 or key in self._open or self.patience.is_over(QUERY):
             return Reason("unknown", relation, pattern, rounds=rounds)
         if (last := self.place.within(relation)) is not None:
             return self._at(last).missing(relation, pattern, depth)
@@ -230,7 +230,7 @@ class _PatternBody:
                 best = found[0][2]
                 near = (row for _, row, given in found if given == best)
                 return tuple(dict.fromkeys(near))[:NEAREST], best
-            if self.patience.is_over(TRIAL):
+            if self.patience.is_over(QUERY):
                 break
         return (), values
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..engine.clock import waited
 
-TRIAL = 50
-"""The steps of an epoch that is taken back, and of a query: it takes as long as a look at so many rows."""
+TRIAL, QUERY = 50, 2
+"""The steps of an epoch that is taken back, and of the queries of a look into one row."""
 
 _STEPS = 10_000  # of a second, in small relations and on a machine without other work
 _LONGEST = 3  # times as many seconds, for relations where a step takes longer

@@ -16,7 +16,7 @@ from ..core import Atom, Clause, GroupBy
 from ..core.clauses import binds, bound_by_terms, expressions, named, positive
 from .derivations import HeadCase
 from .inversion import bindings
-from .patience import TRIAL, Patience
+from .patience import QUERY, TRIAL, Patience
 from .places import ProofPlace
 from .snapshot import Fact, HeldRelations
 from .stages import BodyStage
@@ -122,7 +122,7 @@ class Repairs:
         key = fact, size, depth
         if key in self._wanted:
             return self._wanted[key]
-        if depth == 0 or fact in self._open or self._late(TRIAL):
+        if depth == 0 or fact in self._open or self._late(QUERY):
             return {}
         self._open.add(fact)
         found = dict[Facts, None]()

@@ -197,7 +197,7 @@ def _cell_faults(
         try:
             read_cells(record, [read], [place])
         except CellFault as fault:
-            fault.help = other_form(column.type, typedefs, record.cells[place])
+            fault.of, fault.help = column.name, other_form(column.type, typedefs, record.cells[place])
             yield fault
 
 

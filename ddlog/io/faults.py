@@ -12,7 +12,10 @@ MOST_FAULTS = 10
 
 class CellFault(Exception):
     """A fault at a line and column (from 1) of a file. `text` is the line, of which `width` characters are
-    underlined. Without a line, `line` is the number of a row and `column` is 0."""
+    underlined. Without a line, `line` is the number of a row and `column` is 0. `of` is the name of the
+    relation's column whose cell is wrong, if it is one alone."""
+
+    of = ""
 
     def __init__(
         self, message: str, line: int, column: int, text: str, width: int = 1, help: str = ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from threading import RLock
 
 _LOCK = RLock()  # one that a finalizer may enter while its thread has it
@@ -40,10 +39,13 @@ class deep_recursion:
         if id(self) not in _inside:
             return
         with _LOCK:
-            if _inside == {id(self)}:
-                with suppress(RecursionError):  # a thread may have come in more deeply than the limit outside
+            try:
+                if len(_inside) == 1:
                     sys.setrecursionlimit(_outside)
-            _inside.discard(id(self))
+            except RecursionError:  # a thread came in more deeply than the limit outside
+                pass
+            finally:
+                _inside.discard(id(self))
 
     __del__ = __exit__  # after a Ctrl-C between the beginning of a `with` and its block
 

@@ -101,8 +101,8 @@ def _ends_of(join: Join) -> _Ends | None:
         else:
             return None
     names = {*first, *second}
-    fresh = None not in names and len({*first}) == len({*second}) == len(first)
-    if not fresh or not end or len(names) != len(first) + len(end) or {opposite[at] for at in begin} != end:
+    # So many names: none is twice in a term, and each column of the beginning has one of the end.
+    if None in names or not end or not len(begin) == len(end) == len(names) - len(first):
         return None
     return _Ends(tuple(opposite), frozenset((frozenset(begin), frozenset(end))))
 

@@ -31,6 +31,7 @@ import numpy as np
 
 from .. import interrupt, thresholds
 from ..circuit import DeltaJoin, Join
+from ..inprocess.arrangements.index import ALL
 from ..inprocess.arrangements.store import Store
 from ..inprocess.kernels import paths as kernels
 from ..inprocess.kernels import postings
@@ -279,7 +280,7 @@ class ShardsPaths(Paths):
             self.value[gone] = NONE
             mirrors.append(gone)
             first, count, slab = self._from()
-            _, steps = postings.expand(gone, first, count, slab, int(count[gone].sum()))
+            _, steps = postings.expand(gone, first, count, slab, int(count[gone].sum()), ALL)
             doubted = np.unique(self.target[steps].astype(np.int64))
         nodes = np.concatenate([NOWHERE, *lost])
         touched = [nodes, *mirrors]

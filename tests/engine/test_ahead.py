@@ -136,7 +136,7 @@ import fcntl
 import os
 import signal
 
-postings.expand_below(*[np.zeros(2, np.int64)] * 2, np.zeros(1, np.int32), np.zeros(1, np.int32), 0, 0)
+postings.expand(*[np.zeros(2, np.int64)] * 2, np.zeros(1, np.int32), np.zeros(1, np.int32), 0, 0)
 beside = [each.pid for each in ahead._beside]
 if copy := os.fork():
     os._exit(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]))

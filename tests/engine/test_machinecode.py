@@ -25,7 +25,7 @@ def insert():
     slots, new = np.full(16, -1, np.int64), np.zeros(4, np.int64)
     hashing.insert_words(slots, 4, np.array([3, 5, 3]), new, 0, 4)
     first, count = np.zeros(1, np.int64), np.full(1, 3, np.int64)
-    left, rows = postings.expand(np.zeros(2, np.int64), first, count, np.arange(3), 6)
+    left, rows = postings.expand(np.zeros(2, np.int64), first, count, np.arange(3), 6, 3)
     return new.tolist(), left.tolist(), rows.tolist()
 
 compiler.patient_seconds, compiler.pause_seconds = -1, 300
@@ -39,7 +39,7 @@ NUMBA_AFTERWARDS = (
 two, one = np.zeros(2, np.int64), np.zeros(1, np.int64)
 for many in (1 << 60, 1 << 58):
     try:
-        postings.expand(two, one, one, np.arange(3), many)
+        postings.expand(two, one, one, np.arange(3), many, 3)
     except (MemoryError, ValueError) as error:
         print(error)
 import numba
@@ -69,7 +69,8 @@ def interrupted(turns):
             yield turn
 
 signal.signal(signal.SIGALRM, interrupt)
-given = np.zeros(30_000, np.int64), np.zeros(1, np.int64), np.full(1, 40, np.int64), np.arange(40), 1_200_000
+slab = np.arange(40)
+given = np.zeros(30_000, np.int64), np.zeros(1, np.int64), np.full(1, 40, np.int64), slab, 1_200_000, 40
 print(len([*interrupted(20)]))
 compiler.compile_by_numba()
 print(len([*interrupted(20)]))
@@ -170,7 +171,7 @@ compiler.compile_kernels()
 import numpy as np
 from ddlog.engine.inprocess.kernels import postings
 compiler.interpreted_seconds = -1
-print(postings.expand(np.zeros(2, np.int64), np.zeros(1, np.int64), np.full(1, 3), np.arange(3), 6)[1])
+print(postings.expand(np.zeros(2, np.int64), np.zeros(1, np.int64), np.full(1, 3), np.arange(3), 6, 3)[1])
 """
     assert run(later) == ["[0 1 2 0 1 2]"]
 

@@ -209,6 +209,25 @@ def test_a_search_ends_by_its_steps(session: Any, monkeypatch: pytest.MonkeyPatc
     assert (few.complete, more.complete) == (False, True)
 
 
+def test_the_steps_suffice_for_looks_into_many_rows() -> None:
+    program = ddlog.compile("""
+input relation Edge(x: u32, y: u32)
+output relation Reach(x: u32, y: u32)
+output relation Alone(x: u32)
+Reach(x, y) :- Edge(x, y).
+Reach(x, z) :- Reach(x, y), Edge(y, z).
+Alone(x) :- Edge(x, _), not Reach(x, x).
+""")
+    with program.session() as session:
+        session.insert(
+            "Edge", *((0, y) for y in (1, 2, 5)), *((2, y) for y in (2, 4)), *((4, y) for y in (0, 3))
+        )
+        session.insert("Edge", (1, 5), (5, 7), (6, 6), (7, 5))
+        session.commit()
+        found = session.why_ends("Alone", (1,))
+    assert [list(each) for each in found] == [[("Edge", (1, 5))]] and found.complete
+
+
 def test_the_smallest_sets(session: Any) -> None:
     absence = session.why_not("Reach", ("a", "e"))
     assert absence.insert[0] == (("Edge", ("a", "e")),) and absence.complete

@@ -54,9 +54,9 @@ GOOD = {
     "A.csv": b'a,b,c\n1,x,true\n-2,"q,""r""",false\r\n\n3,,true\n0x1F,"",true\n - 1_0,y z, true \n',
     "A.tsv": b'1\t"x\ttrue\r\n\n2\t\tfalse\n',
     "A.facts.gz": b'1\t"x\ttrue\r\n\n2\t\tfalse\n',
-    "A.jsonl": b'{"a":1,"b":"x","c":true}\n[2,"y",false]\n\n',
+    "A.jsonl": b'{"a":1,"b":"x","c":true}\n \xc2\xa0\x1c\n[2,"y",false]\n\n',
     "A.json": b'[{"a":1,"b":"x","c":true},\n[2,"y",false]]\n',
-    "S.facts": b"x\n\n\xc3\xa9\n",
+    "S.facts": b"x\r\r\n\n\xc3\xa9\n",
     "S.csv": b's\nx\n\n"a\nb"\n""\n',
     "W.csv": b"18446744073709551615,12345678901234567890123456789012345678,1.5,-0.0,1048575,"
     b"340282366920938463463374607431768211455\n0,-1,nan,1e400,0,0\n5,5,-inf,.5,1,0xFF\n1,1,+nan,Infinity,1,1\n",
@@ -150,6 +150,7 @@ def test_what_is_wrong_is_said(
             read(file)
         text = str(raised.value)
         assert message in text and str(file) in text and "Traceback" not in text
+        assert ("column `c`: expected bool" in text) == (read is not here and data.endswith(b"maybe\n"))
 
 
 def cells_of(of: Type) -> list[tuple[str, str]]:

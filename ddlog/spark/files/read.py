@@ -37,6 +37,7 @@ _JSON_LINES = ("jsonl", "ndjson")
 _COLUMNAR = ("parquet", "orc")
 
 _QUOTED_RECORD = r'^(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),)++$'
+_NOT_BLANK = r"NOT (line RLIKE r'(?U)^[\s\x1c-\x1f]*$')"  # as `str.isspace` tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ class FactReader:
         if header is not None:
             lines = lines.where(f"NOT (block = 0 AND line = {string(header)})")
         if form in _JSON_LINES or len(columns) > 1 or not isinstance(relation.columns[0].type, String):
-            lines = lines.where(r"NOT (line RLIKE r'^\s*$')" if form in _JSON_LINES else "line <> ''")
+            lines = lines.where(_NOT_BLANK if form in _JSON_LINES else "line <> ''")
         named = header if len(columns) > 1 else None
         read = lines_function(self.spark, self.codec, columns, relation, self.typedefs, form, named)
         rows = lines.selectExpr("file", "line", f"{read}(line) AS row")

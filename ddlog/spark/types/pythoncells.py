@@ -85,14 +85,15 @@ def lines_function(
     first = (header or "").encode()
 
     def read(lines: Sequence[bytes], reading: Reading) -> Columns:
-        return text_format(form).read(b"\n".join([first, *lines, b""]), relation, typedefs, reading)
+        text = b"\r\n".join([first, *lines, b""])  # a line keeps a carriage return of its own
+        return text_format(form).read(text, relation, typedefs, reading)
 
     def read_lines(lines: Sequence[bytes]) -> tuple[list[Any], list[str | None]] | None:
         """The rows of lines, and the problems of lines without one; None if that takes each line alone."""
         refused: dict[int, str] = {}
 
         def refuse(fault: CellFault) -> None:
-            refused.setdefault(fault.line - 2, fault.message)
+            refused.setdefault(fault.line - 2, _told(fault))
 
         try:
             whole = read(lines, Reading(dialect, refuse=refuse))
@@ -110,7 +111,7 @@ def lines_function(
         except UnicodeDecodeError:
             raise ValueError("this is not UTF-8") from None
         except FaultyFile as faulty:
-            raise ValueError(faulty.faults[0].message) from None
+            raise ValueError(_told(faulty.faults[0])) from None
         if len(rows) != 1:
             raise ValueError(f"expected a row, found {len(rows)}")
         return rows[0]
@@ -127,6 +128,10 @@ def lines_function(
         return pa.StructArray.from_arrays([rows, pa.array(problems, pa.string())], ["v", "e"])
 
     return register(spark, build, f"STRUCT<v: {row_type(codec, columns)}, e: STRING>", once=True)
+
+
+def _told(fault: CellFault) -> str:
+    return f"column `{fault.of}`: {fault.message}" if fault.of else fault.message
 
 
 def document_function(

@@ -22,6 +22,8 @@ from . import bulkindex
 from .bulkindex import Rows
 from .stretches import Stretched
 
+ALL = 1 << 62  # more than any row id
+
 
 class FaultyKey(Exception):
     """A look-up by a derived column that faults on a row: it cannot say which rows match."""
@@ -107,11 +109,9 @@ class RowIndex(Stretched):
         sizes: Array = np.where(groups < 0, 0, self._count[groups]).astype(np.int64)
         return sizes
 
-    def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
-        """Every (position in `groups`, row id of that group); with `below`, only row ids less than it."""
-        if below is None:
-            return postings.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
-        return postings.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
+    def expand(self, groups: Array, total: int, below: int = ALL) -> tuple[Array, Array]:
+        """Every (position in `groups`, row id of that group), of row ids less than `below`."""
+        return postings.expand(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
 
     def rows_of(self, key: tuple[int, ...], most: int) -> list[int] | None:
         """The row ids of one key; None: they are more than `most`."""

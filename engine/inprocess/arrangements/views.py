@@ -16,7 +16,7 @@ from ...planner import guessed
 from ...schema import Array, Schema
 from ..storage.batch import Batch
 from ..storage.table import RowTable
-from .index import RowIndex
+from .index import ALL, RowIndex
 from .signedstore import SignedStore
 from .store import store_of
 
@@ -48,8 +48,6 @@ class Matches:
 
 
 Groups: TypeAlias = tuple[Array, ...]
-
-ALL = 1 << 62  # more than any row id
 
 
 class View(Protocol):
@@ -287,8 +285,7 @@ class TableView:
         if self.whole(positions):
             left = np.flatnonzero(groups[0] >= 0)
             return [self.part(left, groups[0][left])]
-        below = self.below(positions)
-        found = self.index(positions).expand(groups[0], total, None if below == ALL else below)
+        found = self.index(positions).expand(groups[0], total, self.below(positions))
         return [self.part(*(self.there(*found) if self.filters else found))]
 
 

@@ -141,26 +141,9 @@ def total_matches(groups: Any, count: Any) -> int:
 
 
 @kernel
-def expand(groups: Any, first: Any, count: Any, slab: Any, total: int) -> Any:
-    """Every (position in `groups`, row id of that group), as two arrays of length `total`."""
-    left = np.empty(total, np.int64)
-    rows = np.empty(total, np.int64)
-    at = 0
-    for i in range(groups.shape[0]):
-        group = groups[i]
-        if group < 0:
-            continue
-        start = first[group]
-        for j in range(start, start + count[group]):
-            left[at] = i
-            rows[at] = slab[j]
-            at += 1
-    return left, rows
-
-
-@kernel
-def expand_below(groups: Any, first: Any, count: Any, slab: Any, total: int, limit: int) -> Any:
-    """As expand, for row ids below `limit` only."""
+def expand(groups: Any, first: Any, count: Any, slab: Any, total: int, limit: int) -> Any:
+    """Every (position in `groups`, row id of that group), as two arrays, for row ids below `limit` only.
+    Of all row ids there are `total`."""
     left = np.empty(total, np.int64)
     rows = np.empty(total, np.int64)
     at = 0

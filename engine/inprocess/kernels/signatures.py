@@ -39,7 +39,7 @@ packing.unpack_at I I n n n
 packing.unpack I n n n
 hashing.find_words I i n I
 postings.total_matches I i
-postings.expand I I i i n
+postings.expand I I i i n n
 expansion.expand_new I I i i n I I M I n I n n n
 expansion.fill_sieve I n I n
 addition.add_weights I I I
@@ -47,7 +47,6 @@ addition.net_presence I I I c
 postings.link i I I i i i n I
 hashing.spread_words I i n n n
 hashing.most_displaced I n
-postings.expand_below I I i i n n
 postings.count i i
 postings.lay_out i I
 postings.move I i i I i
