@@ -139,7 +139,7 @@ class EpochOperators:
         """A sum for the rows of a join that stay, so far empty. If all of them go to one store or group that
         holds nothing yet, it takes many at once, before the others are there."""
         state, arity = self.state, len(self.circuit.nodes[at].schema)
-        into = None if state.evaluator.measured else state.taking_in.get(at)
+        into = None if state.evaluator.measured else state.takers.get(at)
         if into is None or into in state.late:
             return Gathering(arity)
         group = state.groups.get(into)
@@ -157,7 +157,7 @@ class EpochOperators:
         if group is None:
             self._add(at, part)
         else:
-            group.take(part)
+            group.add_part(part)
 
     def _add(self, at: NodeId, change: Batch) -> Batch:
         """Adds rows to the store of a node. Returns the change of presence if it is a *distinct*."""
@@ -176,7 +176,7 @@ class EpochOperators:
         if change is not None and change.length:
             self._take_early(at, change)
         group = self.state.groups.get(at)
-        return self.state.own_store(at).come() if group is None else group.come()
+        return self.state.own_store(at).as_change() if group is None else group.as_change()
 
     def net(self, joiner: Joiner, changes: Sequence[Batch | None]) -> list[Batch | None]:
         """The changes of the terms of a join, as `Joiner.net` gives them: once for all joins that read the

@@ -129,9 +129,9 @@ class State:
                 self.ordered[at] = OrderedState(node, nodes[node.source].schema, values)
 
     @cached_property
-    def taking_in(self) -> dict[NodeId, NodeId]:
-        """For a join of which one node takes in all rows, that node: the join, if its rows are kept, or a sum
-        with it, or the *distinct* of either, or a group that reads no members."""
+    def takers(self) -> dict[NodeId, NodeId]:
+        """By joins, the one node that takes in all rows of the join, if there is one: the join, if its rows
+        are kept, or a sum with it, or the *distinct* of either, or a group that reads no members."""
         nodes, read_by = self.circuit.nodes, readers(self.circuit)
         found = {}
         for at in self.joiners:

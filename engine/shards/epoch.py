@@ -155,14 +155,14 @@ class ShardEpoch(RunningEpoch):
         if sum(sizes) > 1:
             own = [0 if change is None else change.length for change in starts]
             sizes = list(map(sum, zip(*self._team.agree(own), strict=True)))
-        found = self.gathered(at) if self.epoch.first else Gathering(len(node.schema))
+        found = Gathering(len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             change = None if start is None else starts[start]
             if self._team.rank if start is None else change is None or not change.length:
                 continue
             views = self.views(node, start, seen, changes)
             found.extend(self.state.joiners[at].run(start, change, views))
-        return self._with_early(at, found.total())
+        return found.total()
 
     def views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]

@@ -346,6 +346,10 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
     name = draw(st.sampled_from(sorted({"J", "Q"} & known.keys())))
     group = top.add(Group(known["J"][0] if name == "J" else source, 1, aggregates, columns, bag=name == "J"))
     top.add(Output("G", group, columns))
+    if draw(st.booleans()):  # sums over a join that nothing holds
+        joined = top.add(draw(rule(known, sets, 2, most)))
+        linear, shown = (*aggregates[:2], aggregates[5]), (*columns[:3], columns[6])
+        top.add(Output("N", top.add(Group(joined, 1, linear, shown, bag=True)), shown))
     if draw(st.booleans()):
         outputs["T"] = 2
         known["T"] = top.add(draw(groups_joined(top, source, sets))), 2

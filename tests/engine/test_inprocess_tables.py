@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -15,7 +16,7 @@ from ddlog.engine import thresholds
 from ddlog.engine.inprocess.arrangements.index import RowIndex
 from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.recursion.growingset import GrowingSet
-from ddlog.engine.inprocess.storage import interner, sweep
+from ddlog.engine.inprocess.storage import interner, sweep, threadpool
 from ddlog.engine.inprocess.storage import rows as rows_module
 from ddlog.engine.inprocess.storage import table as table_module
 from ddlog.engine.inprocess.storage.batch import Batch, Gathering, concat, consolidate, few_rows
@@ -415,6 +416,26 @@ def test_rows_have_their_times_in_the_sum_of_batches(length: int) -> None:
     assert times is not None and times.tolist() == [7] * length + [-1] * length
     timed = concat(parts[:1] * 2, 1).times
     assert timed is not None and timed.tolist() == [7] * 2 * length
+
+
+def test_threads_that_help_with_an_index_do_not_wait_for_the_one_that_makes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It holds `building`, under which a large table numbers its slots."""
+    low = {"LARGE_TABLE": 0, "INDEX_CHUNK": 2, "INDEX_WAVE": 2, "INDEX_ROWS_PER_KEY": 0}
+    store = Store(SCHEMA[:2])
+    store.add_present(Batch((np.arange(99), np.arange(99) % 5), 99))
+
+    def helped(tasks: list[Callable[[], object]]) -> None:
+        helper = threading.Thread(target=lambda: [task() for task in tasks], daemon=True)
+        helper.start()
+        helper.join(9)
+        assert not helper.is_alive()
+
+    monkeypatch.setattr(threadpool, "run_parts", helped)
+    with mock.patch.multiple(thresholds, **low), threadpool.among(2):
+        index = store.index((1,))
+    assert index.sizes(index.groups([np.arange(5)], 5)).tolist() == [20, 20, 20, 20, 19]
 
 
 def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:

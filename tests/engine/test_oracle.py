@@ -62,8 +62,12 @@ def test_every_change_of_every_epoch(
     `early`: stores and groups take rows of a join before all are there, and are taken back."""
     changes = incrementalize(optimize(circuit) if optimized else circuit)
     runtime = InProcess(changes, maintain=maintain)
-    at_once = mock.patch.object(thresholds, "CHUNK", 1 if early else thresholds.CHUNK)
-    with at_once, taking(1, 1) if early else nullcontext():
+    low = {"CHUNK": 1, "GHOSTS": 0, "ROWS_BY_MEANS": 0, "JOIN_CHUNK": 2, "JOIN_LEAST": 1}
+    in_parts = mock.patch.multiple(thresholds, **low) if early else nullcontext()
+    if early:
+        every = {name: [change for each in epochs for change in each[name]] for name in INPUTS}
+        epochs = [every, undo(every), *epochs]
+    with in_parts, taking(1, 1) if early else nullcontext():
         follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
 
 

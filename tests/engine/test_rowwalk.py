@@ -294,6 +294,7 @@ N(x, n) :- P(x, y), var n = y.group_by(x).count() as bigint.
 """
 
 
+@as_usual()
 def test_what_reads_many_rows_of_a_node_goes_in_the_general_way() -> None:
     found: list[Mapping[str, Any]] = []
     beside = "output relation Z(x: bigint)\nZ(x + 1) :- A(x).\n"

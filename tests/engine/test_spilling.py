@@ -20,6 +20,7 @@ from ddlog.engine import memory, spilling, thresholds
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
 
+from ..taking import as_usual
 from ..trying import longer
 from .test_remote import commit
 
@@ -129,6 +130,7 @@ def test_a_full_disk_is_told_when_the_limit_is_reached(folder: Path) -> None:
     assert found.value.problem == f"{folder}: No space left on device"
 
 
+@as_usual()
 @pytest.mark.parametrize("spills", [False, True])
 def test_a_load_beyond_the_limit(folder: Path, spills: bool) -> None:
     """Without a disk it is an error; with one the process has what lies in memory alone."""

@@ -58,6 +58,8 @@ def groups_of(keys: RowTable, keys_at: Callable[[Array], Sequence[Array]], rows:
             groups[parts[0]] = keys.insert(keys_at(some), len(some))
             del parts[0]
             continue
+        if keys.layout is not None:
+            keys.numbered_slots()  # threads that help wait for `building`, which this one may hold
         threadpool.run_parts([partial(find, part) for part in parts[: thresholds.INDEX_WAVE]])
         for part in parts[: thresholds.INDEX_WAVE]:
             new = np.flatnonzero(groups[part] < 0)

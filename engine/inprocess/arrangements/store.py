@@ -71,7 +71,7 @@ class Store(Unread):
         plain = bool((weights == 1).all())
         return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
 
-    def come(self) -> Batch:
+    def as_change(self) -> Batch:
         """The contents, as the change of an epoch before which there were none."""
         if self.present < self.table.size:
             return self.batch()

@@ -116,9 +116,9 @@ class GroupState(Unread):
             self._undo.append(partial(_take_back, accumulator, groups, delta, weights))
         return self._changed(touched, before, old)
 
-    def take(self, part: Batch) -> None:
+    def add_part(self, part: Batch) -> None:
         """Adds a part of the change of the source, of which no members are read, to a state that had no
-        groups before the epoch; see `come`."""
+        groups before the epoch; see `as_change`."""
         if not self._undo:
             self._undo.append(self._clear)
         weights, groups = part.weight_array(), self._groups_of(part)
@@ -126,8 +126,8 @@ class GroupState(Unread):
         for accumulator in self.accumulators:
             accumulator.add(groups, part, weights)
 
-    def come(self) -> Batch:
-        """The change of the result by the parts that were taken."""
+    def as_change(self) -> Batch:
+        """All groups, as the change of the result by the parts that were added."""
         nothing = np.zeros(self.keys.size, np.int64)
         return self._changed(np.arange(self.keys.size), nothing, [nothing] * len(self.results))
 
