@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,16 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, User
 from ..values.shapes import is_option, shape_of, some_maker
 from ..values.textforms import text_form
 from ..values.units import Units
-from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
+from .columns import (
+    ColumnData,
+    Columns,
+    TypeDefs,
+    cell_reader,
+    check_names,
+    integer_bounds,
+    rounded,
+    values_of,
+)
 from .faults import CellFault, RefuseFault, gathered_faults
 from .plainform import from_plain, is_optional_string
 
@@ -54,10 +63,11 @@ def checked_column(
     import pyarrow as pa
 
     try:
+        has_others = column.null_count or not _is_text(column.type)
+        if is_option(declared.type) and has_others and not pa.types.is_nested(column.type):
+            return _optional(column, declared.type, typedefs)
         if not column.null_count:
             return column_of(column, declared.type, typedefs, as_text=False)
-        if is_option(declared.type) and not pa.types.is_nested(column.type):
-            return with_nulls(column, lambda item: from_plain(item, declared.type, typedefs))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         pass
     values: list[Any] = []
@@ -79,7 +89,7 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
     stored = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    is_text = pa.types.is_string(stored) or pa.types.is_large_string(stored)
+    is_text = _is_text(stored)
     match type:
         case Bool() if pa.types.is_boolean(stored):
             return numbers_in(column.cast(pa.uint8())).astype(np.int64)
@@ -100,6 +110,30 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
                 return units
             return dictionary_column(column, lambda item: from_plain(item, type, typedefs))
     raise ValueError(f"expected {type}, found a column of {column.type}")
+
+
+def _is_text(stored: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    of = stored.value_type if pa.types.is_dictionary(stored) else stored
+    return bool(pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_string_view(of))
+
+
+def _optional(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnData:
+    """A column of an Option, which is not nested: the values, each once, and the place of each row's among
+    them. A null is None. Raises ValueError when a value is not of the type."""
+    import pyarrow as pa
+
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
+    values: Iterable[Any] = (from_plain(item, type, typedefs) for item in encoded.dictionary.to_pylist())
+    if not _is_text(column.type):
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
+            held, each = type.args[0], pa.chunked_array([encoded.dictionary])
+            of_held = column_of(each, held, typedefs, as_text=False)
+            values = map(some_maker(type, typedefs), values_of(of_held, held))
+    listed = [*values, from_plain(None, type, typedefs)]
+    return listed, numbers_in(encoded.indices.fill_null(len(listed) - 1))
 
 
 def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnData | None:
@@ -162,19 +196,6 @@ def dictionary_column(
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], encoded.type)
     return [convert(text) for text in whole.dictionary.to_pylist()], numbers_in(whole.indices)
-
-
-def with_nulls(
-    column: pa.ChunkedArray, convert: Callable[[Any], Any]
-) -> tuple[list[Any], np.ndarray[Any, Any]]:
-    """The values of a column that is not nested, each once, and None; and the place of each row's value among
-    them."""
-    import pyarrow as pa
-
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
-    values = [convert(item) for item in [*encoded.dictionary.to_pylist(), None]]
-    return values, numbers_in(encoded.indices.fill_null(len(values) - 1))
 
 
 def arrow_type(type: Type, typedefs: TypeDefs) -> pa.DataType:

@@ -12,6 +12,7 @@ import numpy as np
 from ..types import Bit, Bool, Float, Type
 from .arrow import column_of, dictionary_column
 from .columns import ColumnData, Columns
+from .plaincells import PlainCells, plain_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,14 +39,19 @@ class TextLayout:
 
 
 def read_delimited(
-    data: bytes, start: int, layout: TextLayout, types: Sequence[Type], readers: Sequence[ReadCell | None]
+    data: bytes,
+    start: int,
+    layout: TextLayout,
+    types: Sequence[Type],
+    readers: Sequence[ReadCell | None],
+    plain: Sequence[PlainCells | None] = (),
 ) -> Columns | None:
-    """The columns of a text from byte `start` on, by the readers of their cells, each different text once; a
-    column of numbers without a reader by Arrow. None when something in it is not plain: the line-by-line
-    reader then finds what and where."""
+    """The columns of a text from byte `start` on, by the readers of their cells, each different text once, or
+    those in a `plain` form at once; a column of numbers without a reader by Arrow. None when something in it
+    is not plain: the line-by-line reader then finds what and where."""
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
-    found = _columns(data, start, layout, types, readers)
+    found = _columns(data, start, layout, types, readers, plain or [None] * len(types))
     if found is None:
         return None
     if any(map(_has_negative, found.data)) and _WRAPPED.search(data, start):
@@ -56,7 +62,12 @@ def read_delimited(
 
 
 def _columns(
-    data: bytes, start: int, layout: TextLayout, types: Sequence[Type], readers: Sequence[ReadCell | None]
+    data: bytes,
+    start: int,
+    layout: TextLayout,
+    types: Sequence[Type],
+    readers: Sequence[ReadCell | None],
+    plain: Sequence[PlainCells | None],
 ) -> Columns | None:
     """The columns, of all cells that Arrow takes; None when a cell is wrong."""
     import pyarrow as pa
@@ -89,7 +100,9 @@ def _columns(
             column_of(table.column(place), type, {}, as_text=True)
             if read is None
             else dictionary_column(table.column(place), read)
-            for place, type, read in columns
+            if form is None
+            else plain_column(table.column(place), form, read)
+            for (place, type, read), form in zip(columns, plain, strict=True)
         ]
     except (pa.ArrowInvalid, ValueError):
         return None

@@ -62,10 +62,11 @@ class Columns:
         """The rows one by one, of canonical values."""
         if not self.data:
             return iter([()] * self.count)
-        return zip(*map(_values, self.data, (column.type for column in relation.columns)), strict=True)
+        return zip(*map(values_of, self.data, (column.type for column in relation.columns)), strict=True)
 
 
-def _values(data: ColumnData, type: Type) -> Iterable[Any]:
+def values_of(data: ColumnData, type: Type) -> Iterable[Any]:
+    """The values of a column, row by row."""
     if isinstance(data, tuple):
         dictionary, codes = data
         return [dictionary[code] for code in codes.tolist()]

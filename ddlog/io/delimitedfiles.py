@@ -72,6 +72,7 @@ def _read_large(
     data: bytes, start: int, shape: RowShape, relation: Relation, typedefs: TypeDefs, reading: Reading
 ) -> Columns | None:
     from .arrowcsv import TextLayout, read_delimited
+    from .plaincells import plain_cells
 
     if shape.quote and data.count(b'"', start) % 2:
         return None  # a quote that does not end, which Arrow takes for one that ends with the file
@@ -96,13 +97,17 @@ def _read_large(
     layout = TextLayout(shape.separator, bool(shape.quote), shape.keep_empty, width, places)
     types = [column.type for column in relation.columns]
     readers = [large_reader(type, typedefs, reading.dialect) for type in types]
-    found = read_delimited(data, start, layout, types, readers)
+    plain = [
+        None if read is None else plain_cells(type, typedefs, reading.dialect)
+        for type, read in zip(types, readers, strict=True)
+    ]
+    found = read_delimited(data, start, layout, types, readers, plain)
     if found is None and data.find(b".0", start) >= 0:  # perhaps in integers
         careful = [
             cell_reader(type, typedefs) if read is None and isinstance(type, BigInt | Bit | Signed) else read
             for type, read in zip(types, readers, strict=True)
         ]
-        found = read_delimited(data, start, layout, types, careful)
+        found = read_delimited(data, start, layout, types, careful, plain)
     return found
 
 

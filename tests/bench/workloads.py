@@ -165,6 +165,16 @@ def source_and_edges(n: int, m: int, seed: int = 3) -> Relations:
     return {"Source": edges[:1, :1], "Edge": edges}
 
 
+def memberships(users: int, teams: int, above: int, seed: int = 13) -> Relations:
+    """Two teams of each user, and so many teams above each, on average."""
+    random = Random(seed)
+    users_of_two = np.repeat(np.arange(users), 2)
+    return {
+        "In": without_duplicates(rows(users_of_two, random.below(teams, 2 * users))),
+        "Under": random_graph(random, teams, above * teams),
+    }
+
+
 def statements(functions: int, size: int = 40, seed: int = 5) -> Relations:
     """The four statements of a pointer analysis, clustered as the variables of functions are."""
     random = Random(seed)
@@ -418,6 +428,17 @@ WORKLOADS = {
             {"count": 5, "length": 6},
             {"full": "1681000:b9ff17564aaf174b", "tiny": "245:0be2b72fd87c73c5"},
             2.0,
+            None,
+        ),
+        Workload(
+            "members",
+            "members",
+            "Member",
+            memberships,
+            {"users": 12_000, "teams": 2000, "above": 500},
+            {"users": 30, "teams": 20, "above": 5},
+            {"full": "10494377:e2208042f2419a72", "tiny": "269:bb76cc17982e424b"},
+            4.0,
             None,
         ),
         Workload(

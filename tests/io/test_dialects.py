@@ -5,19 +5,23 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import tempfile
 import zipfile
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from unittest import mock
 
 import fsspec
 import pandas
 import polars
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow.feather import write_feather
 from pyarrow.parquet import write_table as write_parquet
 
@@ -29,6 +33,8 @@ from ddlog.engine import memory
 from ddlog.engine.memory import resident
 from ddlog.io.dialects import OPTIONS
 from ddlog.io.inference import inferred
+
+from ..trying import trying
 
 PROGRAM = ddlog.compile("""
 import time
@@ -727,3 +733,65 @@ def test_integers_of_json_may_have_a_fraction_of_zeros(tmp_path: Path) -> None:
 def test_a_header_names_columns_with_other_signs(tmp_path: Path) -> None:
     place = written(tmp_path / "c.csv", "n.,A\n1,x\n")
     assert read(place, "Count") == read(f"{place}?map=n:n.", "Count") == ([("x", 1)], [])
+
+
+TABLES = """CREATE TABLE whole(v BIGINT, w VARCHAR);
+CREATE TABLE small(v SMALLINT, w VARCHAR);
+CREATE TABLE real(v DOUBLE, w VARCHAR);
+CREATE TABLE money(v DECIMAL(10, 2), w VARCHAR);
+CREATE TABLE price(v DECIMAL(10, 2) NOT NULL, w VARCHAR);
+CREATE TABLE day(v DATE, w VARCHAR);
+CREATE TABLE moment(v TIMESTAMP, w VARCHAR);
+CREATE TABLE instant(v TIMESTAMPTZ NOT NULL, w VARCHAR);
+"""
+TYPED = """import time
+input relation Small(v: Option<u8>, w: string)
+input relation Deep(v: Option<Option<s16>>, w: string)
+input relation Day(v: Date, w: string)
+input relation Moment(v: Option<DateTime>, w: string)
+input relation Fixed(v: DateTime, w: string)
+"""
+NUMBERS_AND_OTHERS = st.one_of(
+    st.sampled_from([-(2**63), -32769, -32768, -1, 255, 256, 32767, 32768, 2**31, 2**63]).map(str),
+    st.from_regex(r"\A-?[0-9]{1,10}(\.[0-9]{1,3})?\Z"),
+    st.from_regex(r"\A[-+ ]?[0-9]{0,20}\.?[0-9]{0,4}\Z"),
+    st.sampled_from(["", "NULL", "1_000", "0x1f", "nan", "-0", "-0.0", "1e3", "None", "Some{1}"]),
+)
+DAYS = r"(0000|0001|1969|2024|10000)-(02|12|13|2)-(00|28|29|30|31|1)"
+MOMENTS = st.one_of(
+    st.from_regex(rf"\A{DAYS}\Z"),
+    st.from_regex(r"\A(0001|1969|2024)-02-28[T ](00|23):(00|59):(00|59)(\.[0-9]{1,6})?\Z"),
+    st.from_regex(rf"\A{DAYS}[T ](00|24|7):(59|60):(00|60)(\.[0-9]{{1,7}})?(Z|\+01)?\Z"),
+)
+CELLS = {
+    "sql": dict.fromkeys(("Whole", "Small", "Real", "Money", "Price"), NUMBERS_AND_OTHERS)
+    | dict.fromkeys(("Day", "Moment", "Instant"), MOMENTS),
+    "dl": dict.fromkeys(("Small", "Deep"), NUMBERS_AND_OTHERS)
+    | dict.fromkeys(("Day", "Moment", "Fixed"), MOMENTS),
+}
+
+
+@cache
+def compiled_from(form: str) -> ddlog.Program:
+    with tempfile.TemporaryDirectory() as folder:
+        return ddlog.compile(Path(written(Path(folder) / f"p.{form}", {"sql": TABLES, "dl": TYPED}[form])))
+
+
+@trying(100)
+@given(st.sampled_from([(form, name) for form in CELLS for name in CELLS[form]]), st.data())
+def test_cells_in_a_usual_form_are_read_at_once_as_they_are_one_by_one(
+    of: tuple[str, str], data: st.DataObject
+) -> None:
+    form, name = of
+    cells = data.draw(st.lists(CELLS[form][name], min_size=1, max_size=3))
+    compiled, found = compiled_from(form), list[Any]()
+    with tempfile.TemporaryDirectory() as folder:
+        place = written(Path(folder) / "r.csv", "".join(f"{cell},w\n" for cell in cells))
+        for least in (1 << 40, 0):
+            with mock.patch("ddlog.io.delimitedfiles.LARGE", least), compiled.session() as session:
+                try:
+                    session.load(f"{name}={place}?header=no")
+                    found.append(repr(list(session[name].tuples())))
+                except DDlogError as error:
+                    found.append(str(error))
+    assert found[0] == found[1]

@@ -12,8 +12,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ddlog
+from ddlog.io.arrow import checked_column
+from ddlog.io.columns import values_of
+from ddlog.io.faults import CellFault
+from ddlog.io.plainform import from_plain
+
+from ..trying import trying
 
 PROGRAM = ddlog.compile("""
 typedef Kind = Server | Client{owner: string}
@@ -167,3 +175,36 @@ def test_facts_without_columns_are_loaded(tmp_path: Path) -> None:
     with program.session() as session:
         session.load(tmp_path)
         assert len(session["On"]) == len(session["Flag"]) == 1
+
+
+OPTIONAL = ddlog.compile("""
+import time
+input relation R(a: Option<s16>, b: Option<u64>, c: Option<bigint>, d: Option<double>, e: Option<float>,
+    f: Option<bool>, g: Option<Date>, h: Option<DateTime>, i: Option<Time>, j: Option<Option<s16>>)
+""")
+ARRAYS = st.one_of(
+    st.tuples(st.sampled_from([pa.int8(), pa.int64(), pa.uint64(), pa.float64()]), st.integers(0, 100)),
+    st.tuples(st.sampled_from([pa.int32(), pa.int64()]), st.sampled_from([-40000, -1, 40000])),
+    st.tuples(
+        st.sampled_from([pa.float32(), pa.float64()]), st.sampled_from([0.5, -0.0, float("nan"), 1e300])
+    ),
+    st.tuples(st.just(pa.bool_()), st.booleans()),
+    st.tuples(st.sampled_from([pa.date32(), pa.date64()]), st.dates(date(1, 1, 1), date(9999, 12, 31))),
+    st.tuples(st.sampled_from([pa.timestamp("s"), pa.timestamp("us")]), st.datetimes(datetime(1900, 1, 1))),
+    st.tuples(st.just(pa.decimal128(5, 1)), st.decimals(-99, 99, places=1)),
+)
+
+
+@trying(100)
+@given(st.sampled_from(OPTIONAL.checked.relations["R"].columns), st.data())
+def test_columns_of_options_are_taken_as_their_values(column: Any, data: st.DataObject) -> None:
+    (of, first), more = data.draw(ARRAYS), data.draw(st.lists(st.booleans(), max_size=3))
+    array = pa.chunked_array([pa.array([first, *(None if each else first for each in more)], of)])
+    typedefs, faults = OPTIONAL.checked.typedefs, list[CellFault]()
+    found = checked_column(array, column, typedefs, faults.append)
+    try:
+        expected = [from_plain(item, column.type, typedefs) for item in array.to_pylist()]
+    except (ValueError, OverflowError):
+        assert faults
+    else:
+        assert repr([*values_of(found, column.type)]) == repr(expected)
