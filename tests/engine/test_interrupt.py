@@ -117,7 +117,7 @@ def test_a_function_that_ranks_rows_of_a_group_is_interrupted_at_once() -> None:
 
     first = FirstRows(cast("Whole", None), First(1, rank), ())
     with pytest.raises(KeyboardInterrupt), interrupt.deferred():
-        first._taken(0, [(at,) for at in range(2 * thresholds.SMALL_GROUP)], few=True)
+        first._taken(0, [(at,) for at in range(2 * thresholds.SMALL_GROUP)], 2 * thresholds.SMALL_GROUP)
     assert ranked == [(0,)]
 
 
