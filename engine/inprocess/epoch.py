@@ -84,14 +84,16 @@ class RunningEpoch(EpochOperators):
         self.forget()
         deltas: dict[str, Delta] = dict(state.unchanged)
         for name, change in outputs.items():
-            if change is not None:
-                schema, at = nodes[state.outputs[name]].schema, shown(self.circuit, state.outputs[name])
-                is_net = at in self.filled or isinstance(nodes[at], DeltaDistinct)
-                deltas[name] = (
-                    change_of(state.values, schema, *change)
-                    if isinstance(change, tuple)
-                    else ArrayDelta(state.values, schema, change, static, is_net)
-                )
+            if change is None:
+                continue
+            at = state.outputs[name]
+            schema = nodes[at].schema
+            if isinstance(change, tuple):
+                deltas[name] = change_of(state.values, schema, *change)
+            else:
+                source = shown(self.circuit, at)
+                is_net = source in self.filled or isinstance(nodes[source], DeltaDistinct)
+                deltas[name] = ArrayDelta(state.values, schema, change, static, is_net)
         for name in state.streams:
             schema = nodes[state.outputs[name]].schema
             deltas[name] = ArrayDelta(state.values, schema, state.output(name).batch(), True)
