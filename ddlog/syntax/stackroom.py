@@ -29,14 +29,15 @@ class deep_recursion:
         if not _inside and sys.getrecursionlimit() >= self._depth:
             return
         with _LOCK:
+            limit = sys.getrecursionlimit()
             if not _inside:
-                _outside = sys.getrecursionlimit()
+                _outside = limit
             _inside.add(id(self))
-            if sys.getrecursionlimit() < self._depth:
+            if limit < self._depth:
                 sys.setrecursionlimit(self._depth)
 
     def __exit__(self, *ending: object) -> None:
-        if id(self) not in _inside:
+        if (this := id(self)) not in _inside:
             return
         with _LOCK:
             try:
@@ -45,7 +46,7 @@ class deep_recursion:
             except RecursionError:  # a thread came in more deeply than the limit outside
                 pass
             finally:
-                _inside.discard(id(self))
+                _inside.discard(this)
 
     __del__ = __exit__  # after a Ctrl-C between the beginning of a `with` and its block
 
