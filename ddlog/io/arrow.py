@@ -127,7 +127,7 @@ def _optional(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> Column
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
     values: Iterable[Any] = (from_plain(item, type, typedefs) for item in encoded.dictionary.to_pylist())
-    if not _is_text(column.type):
+    if not _is_text(column.type) or is_optional_string(type):
         with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
             held, each = type.args[0], pa.chunked_array([encoded.dictionary])
             of_held = column_of(each, held, typedefs, as_text=False)

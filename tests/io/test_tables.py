@@ -180,7 +180,8 @@ def test_facts_without_columns_are_loaded(tmp_path: Path) -> None:
 OPTIONAL = ddlog.compile("""
 import time
 input relation R(a: Option<s16>, b: Option<u64>, c: Option<bigint>, d: Option<double>, e: Option<float>,
-    f: Option<bool>, g: Option<Date>, h: Option<DateTime>, i: Option<Time>, j: Option<Option<s16>>)
+    f: Option<bool>, g: Option<Date>, h: Option<DateTime>, i: Option<Time>, j: Option<Option<s16>>,
+    k: Option<string>)
 """)
 ARRAYS = st.one_of(
     st.tuples(st.sampled_from([pa.int8(), pa.int64(), pa.uint64(), pa.float64()]), st.integers(0, 100)),
@@ -192,6 +193,7 @@ ARRAYS = st.one_of(
     st.tuples(st.sampled_from([pa.date32(), pa.date64()]), st.dates(date(1, 1, 1), date(9999, 12, 31))),
     st.tuples(st.sampled_from([pa.timestamp("s"), pa.timestamp("us")]), st.datetimes(datetime(1900, 1, 1))),
     st.tuples(st.just(pa.decimal128(5, 1)), st.decimals(-99, 99, places=1)),
+    st.tuples(st.just(pa.string()), st.sampled_from(["", "7", "NULL", "None", 'Some{"x"}', "2024-02-28"])),
 )
 
 
