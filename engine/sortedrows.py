@@ -132,7 +132,7 @@ class SortedRows:
         return self._places()[number] + bisect(self._blocks[number].keys, order, key=_order)
 
     def peers(self, at: int) -> tuple[int, int]:
-        """Where the rows begin and end that are equal to a row in the order."""
+        """The places at which the rows begin and end that are equal to a row in the order."""
         number, inside = self._at(at)
         order = self._blocks[number].keys[inside][0]
         return self.find(order, 0), self.find(order, 1)
@@ -253,17 +253,17 @@ class ArrangedColumns:
 
     @cached_property
     def starts(self) -> Array:
-        """Where the group of a row begins."""
+        """The place at which the group of a row begins."""
         return _begins_and_ends(self.begins)[0]
 
     @cached_property
     def ends(self) -> Array:
-        """Where it ends."""
+        """The place at which the group of a row ends."""
         return _begins_and_ends(self.begins)[1]
 
     @cached_property
     def peers(self) -> tuple[Array, Array]:
-        """Where the rows begin and end that are equal to a row in the order."""
+        """The places at which the rows begin and end that are equal to a row in the order."""
         return _begins_and_ends(self.differs)
 
 

@@ -332,7 +332,7 @@ def _flattened(
 
 
 def _has_parts(expr: Expr) -> bool:
-    """Whether it is not itself that has a column, but its parts."""
+    """Whether an item has no column itself, but its parts have."""
     return isinstance(expr, MakeTuple) or (
         isinstance(expr, MakeStruct) and expr.constructor.name == "ddlog_std::Some" and len(expr.args) == 1
     )

@@ -127,7 +127,7 @@ class GroupState(Unread):
             accumulator.add(groups, part, weights)
 
     def as_change(self) -> Batch:
-        """All groups, as the change of the result by the parts that were added."""
+        """The change of the result by the parts that were added: all groups."""
         nothing = np.zeros(self.keys.size, np.int64)
         return self._changed(np.arange(self.keys.size), nothing, [nothing] * len(self.results))
 

@@ -38,7 +38,7 @@ def in_order(
 
 
 def _changes(column: Array) -> Bools:
-    """Where a column has another value than one row before."""
+    """The rows, as bools, in which a column has another value than in the row before."""
     changed = np.ones(len(column), np.bool_)
     np.not_equal(column[1:], column[:-1], out=changed[1:])
     return changed

@@ -788,7 +788,7 @@ def _read(columns: Sequence[str | None]) -> tuple[int, ...] | None:
 
 
 def _picking(places: tuple[int, ...]) -> Callable[[tuple[int, ...]], Any]:
-    """What gives some columns of a row."""
+    """A function that gives some columns of a row."""
     return itemgetter(*places) if places else lambda row: ()
 
 
