@@ -125,15 +125,15 @@ def _optional(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> Column
     import pyarrow as pa
 
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
-    values: Iterable[Any] = (from_plain(item, type, typedefs) for item in encoded.dictionary.to_pylist())
+    whole = pa.concat_arrays(plain.chunks).dictionary_encode()
+    values: Iterable[Any] = (from_plain(item, type, typedefs) for item in whole.dictionary.to_pylist())
     if not _is_text(column.type) or is_optional_string(type):
         with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-            held, each = type.args[0], pa.chunked_array([encoded.dictionary])
+            held, each = type.args[0], pa.chunked_array([whole.dictionary])
             of_held = column_of(each, held, typedefs, as_text=False)
             values = map(some_maker(type, typedefs), values_of(of_held, held))
     listed = [*values, from_plain(None, type, typedefs)]
-    return listed, numbers_in(encoded.indices.fill_null(len(listed) - 1))
+    return listed, numbers_in(whole.indices.fill_null(len(listed) - 1))
 
 
 def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnData | None:
@@ -189,13 +189,19 @@ def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
 def dictionary_column(
     column: pa.ChunkedArray, convert: Callable[[Any], Any]
 ) -> tuple[list[Any], np.ndarray[Any, Any]]:
+    each, places = encoded(column)
+    return [convert(item) for item in each.to_pylist()], places
+
+
+def encoded(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray[Any, Any]]:
+    """The different values of a column without nulls, and the place of each row's among them."""
     import pyarrow as pa
 
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    whole = encoded.unify_dictionaries().combine_chunks()
+    dictionary = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    whole = dictionary.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], encoded.type)
-    return [convert(text) for text in whole.dictionary.to_pylist()], numbers_in(whole.indices)
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], dictionary.type)
+    return whole.dictionary, numbers_in(whole.indices)
 
 
 def arrow_type(type: Type, typedefs: TypeDefs) -> pa.DataType:
