@@ -332,7 +332,7 @@ def _flattened(
 
 
 def _has_parts(expr: Expr) -> bool:
-    """Whether an item has no column itself, but its parts have."""
+    """True for an item of a tuple whose parts have the columns: a tuple, or Some of a value."""
     return isinstance(expr, MakeTuple) or (
         isinstance(expr, MakeStruct) and expr.constructor.name == "ddlog_std::Some" and len(expr.args) == 1
     )
@@ -402,7 +402,7 @@ def _is_window(called: Function) -> bool:
 
 
 def _begins_with_keys(flat: _FlatMembers, given: Sequence[Expr]) -> bool:
-    """Whether rows begin with a column for each key of the order that is the first argument of a function."""
+    """True if the first argument is an order, and rows begin with a column for each of its keys."""
     match given:
         case [Const(str(order)), *_]:
             return flat.leaves[0] == len(order)

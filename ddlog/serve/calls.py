@@ -309,7 +309,7 @@ class StatementChanges:
         self._given = {**arguments, "any": True}
         method.check("execute", self._given)
         self.outcome: Mapping[str, Any] = {}
-        """What the statement tells beside the changes of the output relations."""
+        """The count and the rows that the client gets, beside the changes of the output relations."""
 
     def apply(self, session: Session) -> None:
         if changes_views(self._given["text"]):

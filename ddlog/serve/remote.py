@@ -354,7 +354,7 @@ class RemoteTransaction(Transaction):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the transaction can be made again."""
+        """True if no step is a statement or a savepoint: the client can then take all of them again."""
         return not self._points and all(map(callable, self.steps))
 
     def read(self) -> list[RowsRead]:

@@ -42,7 +42,7 @@ RowsRead = tuple[Relation, Sequence[Row], Sequence[int]]
 
 
 class Updates(Protocol):
-    """What a transaction changes."""
+    """The changes of a transaction, which a server makes in a session."""
 
     def apply(self, session: Session) -> None:
         """Makes the changes. Raises DDlogError."""

@@ -34,14 +34,14 @@ def read(default: str, places: SqlPlaces) -> Expression:
 
 
 def is_default(node: Expression) -> bool:
-    """Whether an expression is the word DEFAULT, and no name in quotation marks."""
+    """True for the word DEFAULT. A column of that name stands in quotation marks."""
     if isinstance(node, sql.Column):
         return not node.table and not node.this.args.get("quoted") and node.name.upper() == "DEFAULT"
     return isinstance(node, sql.Var) and node.name.upper() == "DEFAULT"
 
 
 def defaulted(name: str, node: Expression, defaults: Defaults) -> Expression:
-    """What a statement gives a column of a name: its default for the word DEFAULT."""
+    """The expression that a statement sets a column to: for the word DEFAULT the default of the column."""
     return defaults(name) if is_default(node) else node
 
 

@@ -200,7 +200,7 @@ def _columns_of(relation: Relation) -> Sequence[Any]:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether a value is NULL or a text of JSON."""
+    """True for NULL, and for a text that a parser of JSON reads."""
     from ..stdlib.sqljson import json_valid
 
     return value is None or (isinstance(value, str) and json_valid(value))

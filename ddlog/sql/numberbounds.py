@@ -109,7 +109,7 @@ def bounds_of(node: Expression, columns: Mapping[str, object], own: Collection[s
 
 
 def _bounded(test: Expression) -> Iterator[tuple[Expression, int]]:
-    """What a condition says to be at most so much, at least 1."""
+    """The expressions that a condition bounds from above, each with its bound if that is 1 or more."""
     match test:
         case sql.LTE(this=of, expression=most) | sql.LT(this=of, expression=most):
             values = [most]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_usual(schema: str) -> bool:
-    """Whether a name is that of a schema that all tables are in."""
+    """True for `main` and `public`: every table can be named with these schemas."""
     return schema.lower() in ("main", "public")
 
 

@@ -236,7 +236,7 @@ class ModuleTranslation:
         return SqlColumn(node.name.lower(), "", type, nullable, True, default=default), key
 
     def default(self, column: SqlColumn) -> SqlValue:
-        """What a column has in a new row that gives it nothing. Raises SqlError."""
+        """The value of a column in a new row without one: its DEFAULT, or NULL. Raises SqlError."""
         return self._constant(read(column.default, self.places)) if column.default else null(NULL)
 
     def _constant(self, node: Expression) -> SqlValue:

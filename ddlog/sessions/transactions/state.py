@@ -216,7 +216,7 @@ class SessionState:
 
     @property
     def is_used_here(self) -> bool:
-        """Whether this thread is in a turn of the session, for whose end all others wait."""
+        """True if this thread holds the lock of the session, for which all others wait."""
         return not self.is_left and bool(self.lock._is_owned())  # type: ignore[union-attr]
 
     @property
